@@ -7,6 +7,9 @@ import io
 import tokenize
 from collections.abc import Iterator
 
+CONDITION = "TYPE_CHECKING"
+"""What only a type checker reads stands under it."""
+
 
 def slim(source: bytes) -> bytes:
     """The same program without comments, docstrings and what only a type checker reads, and indented by tabs; every
@@ -26,10 +29,28 @@ def slim(source: bytes) -> bytes:
         assert isinstance(block, ast.If)
         first = block.body[0]
         indent = lines[first.lineno - 1][: first.col_offset]
-        for number in range(first.lineno - 1, block.body[-1].end_lineno or 0):
-            lines[number] = b"\n"
+        _clear(lines, first.lineno, block.body[-1].end_lineno)
         lines[first.lineno - 1] = indent + b"0\n"
+    _without_needless(lines)
     return _with_tabs(_without_comments(b"".join(lines)))
+
+
+def _without_needless(lines: list[bytes]) -> None:
+    """Takes away what only served the annotations: emptied blocks, their condition, the import that defers them."""
+    tree = ast.parse(b"".join(lines))
+    for block in [one for one in tree.body if _is_for_types(one)]:
+        assert isinstance(block, ast.If)
+        if not block.orelse:
+            _clear(lines, block.lineno, block.end_lineno)
+    tree = ast.parse(b"".join(lines))
+    asked = any(map(_is_for_types, tree.body))
+    annotated = any(
+        isinstance(one, ast.AnnAssign) or getattr(one, "annotation", None) or getattr(one, "returns", None)
+        for one in ast.walk(tree)
+    )
+    for node in tree.body:
+        if (_names(node, CONDITION) and not asked) or (_is_deferral(node) and not annotated):
+            _clear(lines, node.lineno, node.end_lineno)
 
 
 def _annotations(tree: ast.Module, lines: list[bytes]) -> Iterator[tuple[int, int, int]]:
@@ -51,7 +72,22 @@ def _span(annotation: ast.expr, lineno: int | None, start: int | None) -> Iterat
 
 
 def _is_for_types(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == CONDITION
+
+
+def _names(node: ast.AST, name: str) -> bool:
+    """Whether a statement does nothing but give `name` a value."""
+    return isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [name]
+
+
+def _is_deferral(node: ast.AST) -> bool:
+    return isinstance(node, ast.ImportFrom) and node.module == "__future__" and node.names[0].name == "annotations"
+
+
+def _clear(lines: list[bytes], first: int, last: int | None) -> None:
+    """Empties the lines from `first` to `last`, counted from 1."""
+    for number in range(first - 1, last or first):
+        lines[number] = b"\n"
 
 
 def _is_prose(node: ast.AST) -> bool:

@@ -59,9 +59,19 @@ def bare(node: ast.stmt) -> ast.stmt:
     return ast.copy_location(plain, node)
 
 
+def for_annotations(node: ast.stmt, source: bytes) -> bool:
+    """Whether a statement may go with the annotations that it served."""
+    words = ast.unparse(node).split("\n")[0]
+    if words == "from __future__ import annotations":
+        return True
+    served = not isinstance(node, ast.If) or not node.orelse
+    return words in ("TYPE_CHECKING = False", "if TYPE_CHECKING:") and served and b"\nelse:" not in source
+
+
 def code(source: bytes) -> str:
     """A program without its texts, with the line of every statement."""
     tree = ast.parse(source)
+    tree.body = [one for one in tree.body if not for_annotations(one, source)]
     for node in ast.walk(tree):
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             node.body = []
@@ -103,3 +113,14 @@ def test_a_text_of_several_lines_keeps_its_blanks() -> None:
     names: dict[str, Any] = {}
     exec(compile(slim(SOURCE), "a.py", "exec"), names)
     assert names["f"]("x") == "x#\n        as it stands\n    "
+
+
+def test_what_only_served_annotations_does_not_travel() -> None:
+    short = slim(
+        b"from __future__ import annotations\n\nTYPE_CHECKING = False\n"
+        b"if TYPE_CHECKING:\n    from typing import Any\n\n"
+        b'def f(x: Any) -> Any:\n    """Says."""\n    return x\n'
+    )
+    assert short.split() == [b"def", b"f(x):", b"return", b"x"]
+    kept = slim(b"from __future__ import annotations\n\nx: Nowhere\n")
+    assert kept.startswith(b"from __future__ import annotations\n")
