@@ -128,8 +128,8 @@ def _moved_on(
     client: docker.DockerClient, there: Container, tag: str, task: Task, log: Log, network: str = "none"
 ) -> Iterator[Container]:
     """The separate grader's own container, with the artifacts of the session's and nothing else of it."""
-    for command in task.harbor.collect:
-        _run(there, ["/bin/sh", "-c", f"mkdir -p {task.artifacts[0]}; {command}"], task.workdir, {}, COLLECT_S)
+    for hook in task.harbor.collect:
+        _run(there, ["/bin/sh", "-c", f"mkdir -p {task.artifacts[0]}; {hook.command}"], task.workdir, {}, COLLECT_S)
     own = (task.path / "tests/Dockerfile").is_file()
     with _container(client, ensure_verifier_image(client, task, log) if own else tag, task, network) as fresh:
         for path in task.artifacts:

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from task_packs.errors import PackError
-from task_packs.manifest import memory_bytes
+from task_packs.harbor_parts import (
+    MAIN,
+    Artifact,
+    GraderPlace,
+    Healthcheck,
+    Hook,
+    McpServer,
+    artifact,
+    grader_place,
+    healthcheck,
+    hook,
+    mcp_server,
+    memory,
+    network_mode,
+)
+from task_packs.harbor_toml import Section, read_toml
 
 CANARY = re.compile(r"^(<!--.*canary.*-->|#.*canary.*)$", re.IGNORECASE)
 COMPOSE = ("docker-compose.yaml", "docker-compose.yml")
-MAIN = "main"
-"""The service that is the agent's own container."""
 SERVICE = re.compile(r"( +)([\"']?)([A-Za-z0-9][A-Za-z0-9._-]*)\2:\s*(#.*)?$")
-NETWORKS = {"no-network": "none", "public": "public", "allowlist": "allowlist"}
 
 
 @dataclass(frozen=True, slots=True)
 class HarborTask:
-    """The basics of a task.toml; None or 0 where it says nothing."""
+    """What a task.toml says; None or 0 where it says nothing."""
 
     schema: str = "1.4"
     agent_timeout_s: float | None = None
@@ -29,58 +39,92 @@ class HarborTask:
     agent_user: str | None = None
     verifier_timeout_s: float = 600.0
     verifier_env: tuple[tuple[str, str], ...] = ()
+    verifier_user: str | None = None
+    verifier_network: str | None = None
+    """none, public or allowlist, where the grader is to have another network than the session."""
     network: str = "public"
     """none, public or allowlist."""
     allowed_hosts: tuple[str, ...] = ()
     cpus: float = 0.0
     memory_bytes: int = 0
     gpus: int = 0
+    tpu: bool = False
     workdir: str | None = None
     image: str | None = None
     env: tuple[tuple[str, str], ...] = ()
+    """Variables of the container, as task.toml has them: ${NAME} is not filled in yet."""
+    mcp_servers: tuple[McpServer, ...] = ()
+    healthcheck: Healthcheck | None = None
+    skills_dir: str | None = None
     os: str = "linux"
     steps: tuple[str, ...] = ()
     """Names of its steps, each with a prompt of its own; empty for a task of one prompt."""
-    artifacts: tuple[str, ...] = ()
+    artifacts: tuple[Artifact, ...] = ()
     """Paths inside the environment that the verifier needs besides the workdir."""
     separate: bool = False
     """Whether the verifier has an environment of its own."""
-    collect: tuple[str, ...] = ()
-    """Commands to run in the agent's environment after the session, so that artifacts exist."""
+    grader: GraderPlace | None = None
+    """That environment, where it is described."""
+    collect: tuple[Hook, ...] = ()
+    """Commands to run after the session, so that artifacts exist."""
+    solution_env: tuple[tuple[str, str], ...] = ()
+    """Variables of the reference solution."""
 
 
 def read_task_toml(path: Path) -> HarborTask:
-    """The basics of `path`; raises PackError naming file and key."""
-    try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise PackError(f"{path}: cannot be read: {error.strerror}") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise PackError(f"{path}: is not TOML: {error}") from None
-    reader = _Reader(path, raw)
-    environment = reader.table("environment")
-    agent = reader.table("agent")
-    verifier = reader.table("verifier")
+    """What `path` says; raises PackError naming file and key."""
+    top = read_toml(path)
+    environment, agent, verifier = top.table("environment"), top.table("agent"), top.table("verifier")
+    own = agent if "network_mode" in agent else environment
+    separate, place = _separate(verifier)
     return HarborTask(
-        schema=str(raw.get("schema_version", raw.get("version", "1.4"))),
-        agent_timeout_s=reader.number(agent, "agent.timeout_sec"),
-        agent_user=reader.name(agent, "agent.user"),
-        verifier_timeout_s=reader.number(verifier, "verifier.timeout_sec") or 600.0,
-        verifier_env=reader.strings(verifier, "verifier.env"),
-        network=reader.network(environment, agent),
-        allowed_hosts=tuple(str(item) for item in agent.get("allowed_hosts") or environment.get("allowed_hosts") or ()),
-        cpus=reader.number(environment, "environment.cpus") or 0.0,
-        memory_bytes=reader.memory(environment),
-        gpus=int(reader.number(environment, "environment.gpus") or 0),
-        workdir=reader.name(environment, "environment.workdir"),
-        image=reader.name(environment, "environment.docker_image"),
-        env=reader.strings(environment, "environment.env"),
-        os=(reader.name(environment, "environment.os") or "linux").lower(),
-        steps=reader.named(raw.get("steps"), "steps", "name"),
-        artifacts=reader.named(raw.get("artifacts"), "artifacts", "source"),
-        separate=reader.name(verifier, "verifier.environment_mode") == "separate",
-        collect=reader.named(verifier.get("collect"), "verifier.collect", "command"),
+        schema=str(top.raw.get("schema_version", top.raw.get("version", "1.4"))),
+        agent_timeout_s=agent.number("timeout_sec"),
+        agent_user=agent.text("user"),
+        verifier_timeout_s=verifier.number("timeout_sec") or 600.0,
+        verifier_env=verifier.strings("env"),
+        verifier_user=verifier.text("user"),
+        verifier_network=network_mode(verifier) if "network_mode" in verifier else None,
+        network=network_mode(own),
+        allowed_hosts=agent.texts("allowed_hosts") or environment.texts("allowed_hosts"),
+        cpus=environment.number("cpus") or 0.0,
+        memory_bytes=memory(environment),
+        gpus=int(environment.number("gpus") or 0),
+        tpu="tpu" in environment,
+        workdir=environment.text("workdir"),
+        image=environment.text("docker_image"),
+        env=environment.strings("env"),
+        mcp_servers=_mcp_servers(environment),
+        healthcheck=healthcheck(environment.table("healthcheck")) if "healthcheck" in environment else None,
+        skills_dir=environment.text("skills_dir"),
+        os=(environment.text("os") or "linux").lower(),
+        steps=tuple(step.raw["name"] for step in top.named("steps", "name")),
+        artifacts=tuple(artifact(one) for one in top.named("artifacts", "source")),
+        separate=separate,
+        grader=place,
+        collect=tuple(hook(one) for one in verifier.named("collect", "command")),
+        solution_env=top.table("solution").strings("env"),
     )
+
+
+def _separate(verifier: Section) -> tuple[bool, GraderPlace | None]:
+    """Whether the grader has an environment of its own, and the one that is described: that alone makes it so."""
+    mode = verifier.text("environment_mode")
+    if mode not in (None, "shared", "separate"):
+        raise verifier.wrong("environment_mode", f"{mode!r} is not one of shared, separate")
+    if "environment" not in verifier:
+        return mode == "separate", None
+    if mode == "shared":
+        raise verifier.wrong("environment_mode", "'shared' and [verifier.environment] exclude each other")
+    return True, grader_place(verifier.table("environment"))
+
+
+def _mcp_servers(environment: Section) -> tuple[McpServer, ...]:
+    found = tuple(mcp_server(one) for one in environment.tables("mcp_servers"))
+    names = [one.name for one in found]
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        raise environment.wrong("mcp_servers", f"there are two of the name {twice!r}")
+    return found
 
 
 def read_instruction(path: Path) -> str:
@@ -157,67 +201,3 @@ def dockerfile_workdir(path: Path) -> str | None:
                 return None
             found = PurePosixPath("/") / (found or "/") / place
     return None if found is None else str(found)
-
-
-class _Reader:
-    """Takes typed values out of a parsed task.toml and names the key of a wrong one."""
-
-    def __init__(self, path: Path, raw: dict[str, Any]) -> None:
-        self.path = path
-        self.raw = raw
-
-    def table(self, key: str) -> dict[str, Any]:
-        value = self.raw.get(key, {})
-        if not isinstance(value, dict):
-            raise PackError(f"{self.path}: {key}: must be a table")
-        return value
-
-    def number(self, table: dict[str, Any], key: str) -> float | None:
-        value = table.get(key.rpartition(".")[2])
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e12:
-            raise PackError(f"{self.path}: {key}: {value!r} is not a number of at least 0")
-        return float(value)
-
-    def name(self, table: dict[str, Any], key: str) -> str | None:
-        value = table.get(key.rpartition(".")[2])
-        if value is not None and not isinstance(value, str | int):
-            raise PackError(f"{self.path}: {key}: must be text")
-        return None if value is None else str(value)
-
-    def strings(self, table: dict[str, Any], key: str) -> tuple[tuple[str, str], ...]:
-        value = table.get(key.rpartition(".")[2], {})
-        if not isinstance(value, dict):
-            raise PackError(f"{self.path}: {key}: must be a table of text values")
-        return tuple(sorted((str(name), str(item)) for name, item in value.items()))
-
-    def named(self, value: Any, key: str, name: str) -> tuple[str, ...]:
-        """The texts of a list whose items are texts or tables with the text under `name`."""
-        if value is None:
-            return ()
-        items = value if isinstance(value, list) else [value]
-        found = [item.get(name) if isinstance(item, dict) else item for item in items]
-        texts = tuple(item for item in found if isinstance(item, str) and item)
-        if not isinstance(value, list) or len(texts) != len(found):
-            raise PackError(f"{self.path}: {key}: must be a list of texts or of tables with {name!r}")
-        return texts
-
-    def memory(self, environment: dict[str, Any]) -> int:
-        megabytes = self.number(environment, "environment.memory_mb")
-        legacy = environment.get("memory")
-        if megabytes is None and legacy is not None:
-            try:
-                return memory_bytes(str(legacy))
-            except ValueError as error:
-                raise PackError(f"{self.path}: environment.memory: {error}") from None
-        return int((megabytes or 0) * 1024**2)
-
-    def network(self, environment: dict[str, Any], agent: dict[str, Any]) -> str:
-        mode = agent.get("network_mode") or environment.get("network_mode")
-        if mode is None:
-            return "none" if environment.get("allow_internet") is False else "public"
-        if mode not in NETWORKS:
-            known = ", ".join(NETWORKS)
-            raise PackError(f"{self.path}: environment.network_mode: {mode!r} is not one of {known}")
-        return NETWORKS[mode]

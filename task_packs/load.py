@@ -111,7 +111,7 @@ class Task:
     @property
     def artifacts(self) -> tuple[str, ...]:
         """What a separate grader gets: the directory of artifacts, and what else the task names."""
-        others = (path for path in self.harbor.artifacts if path.startswith("/"))
+        others = (one.path for one in self.harbor.artifacts if one.path != ARTIFACTS)
         return (ARTIFACTS, *(path for path in others if not path.startswith(f"{ARTIFACTS}/")))
 
     @property

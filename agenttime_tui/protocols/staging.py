@@ -193,7 +193,8 @@ def _collected(task: Task, outline: Outline, started: list[Started]) -> list[str
 def _grade(task: Task, tests: dict[str, str], image: str, answer: Answer | None) -> dict[str, Any]:
     found = {"match": answer.match, "path": list(answer.path)} if answer else {}
     told = {"session": {"dir": SAID, **found}} if task.grade.session else {}
-    separate = {"image": image, "collect": list(task.harbor.collect), "artifacts": list(task.artifacts)}
+    hooks = [one.command for one in task.harbor.collect]
+    separate = {"image": image, "collect": hooks, "artifacts": list(task.artifacts)}
     return {
         **(separate if image else {}),
         **told,

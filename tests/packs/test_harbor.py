@@ -6,6 +6,7 @@ import pytest
 
 from task_packs.errors import PackError
 from task_packs.harbor import dockerfile_workdir, hindrance, read_instruction, read_task_toml
+from task_packs.harbor_parts import Hook
 
 
 def instruction(tmp_path: Path, data: bytes) -> str:
@@ -134,7 +135,8 @@ def test_steps_artifacts_and_a_separate_verifier(tmp_path: Path) -> None:
         command = "git diff"
     """
     found = read_task_toml(toml(tmp_path, text))
-    assert (found.artifacts, found.separate, found.collect) == (("model.patch", "/out/a"), True, ("git diff",))
+    assert [one.path for one in found.artifacts] == ["/model.patch", "/out/a"]
+    assert (found.separate, found.collect) == (True, (Hook("git diff"),))
     assert hindrance(tmp_path) == ""
 
 
