@@ -119,10 +119,18 @@ class Engine(Protocol):
     def remake(self, path: str) -> None:
         """Removes `path` whatever it is and makes an empty 0700 directory of root there."""
 
-    def run(self, argv: list[str], cwd: str, env: dict[str, str], timeout_s: float) -> tuple[int | None, bytes, bytes]:
-        """Runs a helper as root with a clean environment and fixed PATH; (code or None on timeout, stdout, stderr)."""
+    def run(
+        self, argv: list[str], cwd: str, env: dict[str, str], timeout_s: float, user: str = "", service: str = ""
+    ) -> tuple[int | None, bytes, bytes]:
+        """Runs a helper as root with a clean environment and fixed PATH; (code or None on timeout, stdout, stderr).
 
-    def fetch(self, path: str, tar_path: str, cap_bytes: int) -> int:
+        In a service it runs as the image's own user, where it works.
+        """
+
+    def services(self) -> list[dict[str, Any]]:
+        """How each of the services beside the session is: {name, status, code, oom}."""
+
+    def fetch(self, path: str, tar_path: str, cap_bytes: int, service: str = "") -> int:
         """Copies `path` out as a tar file; returns its bytes; EngineError when absent or over the cap."""
 
     def read_file(self, path: str, cap_bytes: int) -> bytes | None:
