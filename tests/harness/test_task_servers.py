@@ -146,6 +146,8 @@ def test_codex_does_not_speak_sse_and_says_what_to_do() -> None:
         ("codex", "mine", Turn(), {"config": {"mcp_servers": {"mine": {"command": "x"}}}}),
         ("claude-code", "computer-use", Turn(), {}),
         ("claude-code", "workspace", Turn(), {}),
+        ("claude-code", "claude.ai", Turn(), {}),
+        ("codex", "codex_apps", Turn(), {}),
     ],
 )  # fmt: skip
 def test_a_name_that_is_taken_is_refused(name: str, taken: str, turn: Turn, options: dict[str, Any]) -> None:
