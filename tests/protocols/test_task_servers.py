@@ -13,12 +13,13 @@ from agenttime_tui.campaign.cells import Cell, TaskInfo, make_cells
 from agenttime_tui.campaign.plan import AgentConfig, make_plan
 from agenttime_tui.errors import UserError
 from agenttime_tui.harness.checks import expected_of
+from agenttime_tui.protocols.access import access_for
 from agenttime_tui.protocols.outline import Parent
 from agenttime_tui.protocols.staging import stage
 from agenttime_tui.protocols.studies import outline_of
 from remote_agent.spec import RunSpec
 from task_packs.load import Task, load_pack
-from tests.packs.packfile import write_pack
+from tests.packs.packfile import PACK, write_pack
 
 DESK = '[[environment.mcp_servers]]\nname = "desk"\ntransport = "{}"\nurl = "http://127.0.0.1:8000/mcp"\n'
 PARENT = Parent("r1", "natural", 930.0)
@@ -109,3 +110,18 @@ def test_a_server_that_codex_cannot_reach_stops_the_cell_with_one_sentence(tmp_p
     with pytest.raises(UserError, match=r'task "one": tool server "desk" is reached by sse, which Codex \(agent a\)'):
         origin("codex", task_of(tmp_path, "sse"))
     assert origin("claude-code", task_of(tmp_path / "again", "sse"))["servers"] == ["desk"]
+
+
+def test_a_server_beside_the_agent_is_not_looked_for_behind_the_proxy(tmp_path: Path) -> None:
+    folder = write_pack(tmp_path, PACK.replace("[grade]", '[network]\nagent = "task"\n[grade]'))
+    toml = folder / "tasks/one/task.toml"
+    toml.write_text(
+        '[agent]\nnetwork_mode = "allowlist"\nallowed_hosts = ["tools.example.org:8000"]\n'
+        + DESK.format("http").replace("127.0.0.1", "desk")
+        + DESK.format("http").replace('"desk"', '"far"').replace("127.0.0.1:8000", "tools.example.org:8000")
+    )
+    task = load_pack(folder).tasks[0]
+    (cell, *_), agent = cells("natural", task, "codex")
+    access = access_for(agent, None, "docker", "a1", hosts=task.allowed_hosts)
+    env = stage("a1", cell, task, agent, "docker", "x", {}, access=access).spec["environment"]["env"]
+    assert env["NO_PROXY"] == env["no_proxy"] == "127.0.0.1,localhost,::1,desk"
