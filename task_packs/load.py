@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,8 @@ from functools import cached_property
 from pathlib import Path
 
 from task_packs.answers import ANSWER_FILE, REFERENCE_FILE
-from task_packs.archive import tar_tree
+from task_packs.archive import interpreter, tar_tree
+from task_packs.compose import Composed, Inside
 from task_packs.errors import PackError
 from task_packs.harbor import HarborTask, dockerfile_workdir, hindrance, read_instruction, read_task_toml
 from task_packs.manifest import (
@@ -26,6 +28,7 @@ from task_packs.manifest import (
 )
 from task_packs.session_files import SESSION_FILES, checked_session
 from task_packs.standing import Standing, standing
+from task_packs.surroundings import composed, grader_hindrance
 
 BUILT_IN = Path(__file__).parent
 REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
@@ -86,7 +89,20 @@ class Task:
     @property
     def hindrance(self) -> str:
         """Why the task cannot be launched although its files are here; empty when nothing stands in the way."""
-        return hindrance(self.path) if self.path.is_dir() else ""
+        return (hindrance(self.path) or grader_hindrance(self, os.environ)) if self.path.is_dir() else ""
+
+    @cached_property
+    def composed(self) -> Composed:
+        """What its compose file asks for. PackError, which is a hindrance too, when it cannot be had."""
+        return composed(self.path, self.harbor, os.environ)
+
+    @property
+    def inside(self) -> Inside:
+        """What its compose file says of the agent's own container; nothing where that cannot be read."""
+        try:
+            return self.composed.inside
+        except PackError:
+            return Inside()
 
     @property
     def by_answer(self) -> bool:
@@ -148,12 +164,12 @@ class Task:
     def workdir(self) -> str:
         """Where the agent works, absolute inside the environment."""
         built = dockerfile_workdir(self.path / "environment/Dockerfile") if self.builds else None
-        return self.harbor.workdir or built or self.pack.manifest.environment.workdir
+        return self.harbor.workdir or self.inside.workdir or built or self.pack.manifest.environment.workdir
 
     @property
     def user(self) -> str:
         """Who the agent is inside the environment."""
-        return self.harbor.agent_user or self.pack.manifest.environment.user
+        return self.harbor.agent_user or self.inside.user or self.pack.manifest.environment.user
 
     @property
     def network(self) -> str:
@@ -231,7 +247,7 @@ class Task:
 
     def prepare_argv(self, prepare: str) -> list[str]:
         """What prepares, given the directory it was put in."""
-        return [*_interpreter(self.path / "prepare/prepare.sh"), f"{prepare}/prepare.sh"]
+        return [*interpreter(self.path / "prepare/prepare.sh"), f"{prepare}/prepare.sh"]
 
     def tests_tar(self) -> bytes:
         """The grader's files, owned by root, to be extracted in a directory of root made after the settle."""
@@ -243,11 +259,11 @@ class Task:
 
     def grader_argv(self, tests: str) -> list[str]:
         """What grades, given the directory the tests were put in; the interpreter is the one test.sh names."""
-        return [*_interpreter(self.path / "tests/test.sh"), f"{tests}/test.sh"]
+        return [*interpreter(self.path / "tests/test.sh"), f"{tests}/test.sh"]
 
     def solution_argv(self, solution: str) -> list[str]:
         """What solves, given the directory the solution was put in."""
-        return [*_interpreter(self.path / "solution/solve.sh"), f"{solution}/solve.sh"]
+        return [*interpreter(self.path / "solution/solve.sh"), f"{solution}/solve.sh"]
 
     @property
     def grader_timeout_ms(self) -> int:
@@ -380,12 +396,3 @@ def _listed(names: Iterable[str], most: int = 30) -> str:
     listed = list(names)
     more = f" and {len(listed) - most} more" if len(listed) > most else ""
     return ", ".join(listed[:most]) + more
-
-
-def _interpreter(script: Path) -> list[str]:
-    try:
-        with script.open("rb") as file:
-            first = file.readline(256)
-    except OSError:
-        return ["/bin/sh"]
-    return first[2:].decode("utf-8", "replace").split() if first.startswith(b"#!") else ["/bin/sh"]
