@@ -75,6 +75,8 @@ def _card(run: Run) -> Iterator[tuple[str, str]]:
     yield "time", f"{run.time.status}, basis {run.time.basis or 'none'}{flags}"
     yield "capture", run.capture
     yield "grade", lines.graded(run) + (f" ({', '.join(run.grade.flags)})" if run.grade.flags else "")
+    if why := run.extra.get("grade_detail"):
+        yield "", clean(str(why))
     if held := run.extra.get("held"):
         yield "held", clean(f"until graded, {held}; agenttime grade {run.id[:8]}, or with --release to let it go")
     yield "counts", run.counts + (f": {clean(run.counts_reason)}" if run.counts_reason else "")
