@@ -187,6 +187,8 @@ def test_claude_code_says_of_each_whether_it_is_connected() -> None:
     assert told("claude-code", "out", init(shelf="failed", desk="connected")) == {
         "shelf": "failed", "desk": "connected",
     }  # fmt: skip
+    odd = init() | {"mcp_servers": ["shelf", {"status": "failed"}, {"name": "desk", "status": None}]}
+    assert told("claude-code", "out", odd) == {"desk": "None"}
     again = [init(), init(shelf="connected", desk="failed"), init(shelf="failed", desk="connected")]
     assert told("claude-code", "out", *again) == {"shelf": "failed", "desk": "failed"}
 
