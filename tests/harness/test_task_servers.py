@@ -15,7 +15,10 @@ from agenttime_tui.errors import UserError
 from agenttime_tui.harness import harness
 from agenttime_tui.harness.checks import expected_of
 from agenttime_tui.harness.decoders import decoder
+from agenttime_tui.harness.observe import observe
 from agenttime_tui.harness.protocol import Launch, Turn
+from remote_agent.capture import body
+from remote_agent.wire import Record
 from task_packs.harbor import read_task_toml
 from task_packs.harbor_parts import McpServer
 from tests.harness.launches import Agent, Task, shipped
@@ -208,3 +211,17 @@ def test_codex_says_which_it_did_not_begin_without() -> None:
 def test_a_run_is_held_to_the_servers_that_its_spec_names() -> None:
     assert expected_of({"origin": {"servers": ["shelf"]}}).servers == ("shelf",)
     assert expected_of({"origin": {}}).servers == ()
+
+
+def test_a_run_that_did_not_begin_for_want_of_one_fails_that_check() -> None:
+    said = b"Error: thread/start: required MCP servers failed to initialize: shelf: connection closed\n"
+    spec = {"origin": {"agent": {"harness": "codex"}, "servers": ["shelf", "desk"]}}
+    records = [
+        Record(1, "released", "boot", 1, 1, 1, {"step": "session"}),
+        Record(2, "transcript", "boot", 2, 2, 2, {"stream": "err", "offset": 0, **body(said)}),
+        Record(3, "exited", "boot", 3, 3, 3, {"step": "session", "code": 1, "cause": "own"}),
+    ]
+    found = observe(spec, records, 1.0)
+    assert (found.outcome, found.failed) == ("error", ("servers",))
+    assert [check.detail for check in found.checks if check.passed is False] == ["shelf failed"]
+    assert json.loads(json.dumps(found.as_data()))["facts"]["servers"] == {"shelf": "failed"}
