@@ -220,6 +220,10 @@ def test_a_run_that_did_not_begin_for_want_of_one_fails_that_check() -> None:
         Record(1, "released", "boot", 1, 1, 1, {"step": "session"}),
         Record(2, "transcript", "boot", 2, 2, 2, {"stream": "err", "offset": 0, **body(said)}),
         Record(3, "exited", "boot", 3, 3, 3, {"step": "session", "code": 1, "cause": "own"}),
+        *(
+            Record(4 + at, "captured", "boot", 4, 4, 4, {"stream": name, "intact": True})
+            for at, name in enumerate(("out", "err"))
+        ),
     ]
     found = observe(spec, records, 1.0)
     assert (found.outcome, found.failed) == ("error", ("servers",))
