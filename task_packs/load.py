@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,10 +28,9 @@ from task_packs.manifest import (
 from task_packs.session_files import SESSION_FILES, checked_session
 from task_packs.standing import Standing, standing
 from task_packs.surroundings import composed, grader_hindrance
+from task_packs.variables import EMBEDDED
 
 BUILT_IN = Path(__file__).parent
-REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
-ARTIFACTS = "/logs/artifacts"
 USERS = {"root": 0, "agent": 1000}
 NOT_WORKSPACE = ("Dockerfile", "docker-compose.yaml", "docker-compose.yml", ".dockerignore")
 
@@ -115,6 +113,16 @@ class Task:
         return self.harbor.separate and not self.by_answer and not self.live
 
     @property
+    def served(self) -> bool:
+        """Whether it brings services beside its container. PackError as `composed`."""
+        return bool(self.composed.services)
+
+    @property
+    def contained(self) -> bool:
+        """Whether it takes a container engine: for an image of its own, a separate grader, or services."""
+        return self.builds or self.separate or (not self.hindrance and self.served)
+
+    @property
     def live(self) -> bool:
         """Whether its grader needs all that the session left alive: the slot is held until it is graded."""
         return self.grade.where == "live"
@@ -123,12 +131,6 @@ class Task:
     def judged(self) -> bool:
         """Whether its grader asks a model: it runs over a copy on the operator's side, where the key is."""
         return bool(self.grade.judge) and not self.by_answer
-
-    @property
-    def artifacts(self) -> tuple[str, ...]:
-        """What a separate grader gets: the directory of artifacts, and what else the task names."""
-        others = (one.path for one in self.harbor.artifacts if one.path != ARTIFACTS)
-        return (ARTIFACTS, *(path for path in others if not path.startswith(f"{ARTIFACTS}/")))
 
     @property
     def solved(self) -> bool:
@@ -272,13 +274,13 @@ class Task:
 
     def verifier_env(self, known: Mapping[str, str]) -> dict[str, str]:
         """The grader's own variables, with ${NAME} and ${NAME:-default} filled in from `known`, else empty."""
-        return {name: REFERENCE.sub(lambda found: known.get(found[1]) or found[2] or "", value)
+        return {name: EMBEDDED.sub(lambda found: known.get(found[1]) or found[2] or "", value)
                 for name, value in self.harbor.verifier_env}  # fmt: skip
 
     @property
     def verifier_names(self) -> frozenset[str]:
         """Names of the variables that the grader's own are filled from, such as a judge's key."""
-        return frozenset(found[1] for _, value in self.harbor.verifier_env for found in REFERENCE.finditer(value))
+        return frozenset(found[1] for _, value in self.harbor.verifier_env for found in EMBEDDED.finditer(value))
 
     def _hidden_tar(self, folder: str, main: str) -> bytes:
         self._require(self.path / folder / main)

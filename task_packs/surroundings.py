@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from task_packs.compose import Composed, read_compose
 from task_packs.errors import PackError
-from task_packs.harbor_parts import MAIN, Healthcheck
+from task_packs.harbor_parts import MAIN, Artifact, Healthcheck
 from task_packs.variables import Known, Unfilled, resolved
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from task_packs.load import Task
 
 COMPOSE = ("docker-compose.yaml", "docker-compose.yml")
+ARTIFACTS = "/logs/artifacts"
 ROOT = (None, "root", "0", "0:0", "root:root")
 USUAL_INTERVAL_S = USUAL_TIMEOUT_S = 30.0
 """Of a compose file's health check that says nothing, as the engine has them."""
@@ -79,6 +80,22 @@ def health_checks(task: Task) -> tuple[Healthcheck, ...]:
             )
         )
     return tuple(checks)
+
+
+def artifacts(task: Task) -> tuple[Artifact, ...]:
+    """What a separate grader gets: the directory of artifacts, and what else the task names; a path once."""
+    first = next((one for one in task.harbor.artifacts if one.path == ARTIFACTS), Artifact(ARTIFACTS))
+    found = {first.path: first}
+    for one in task.harbor.artifacts:
+        if first != Artifact(ARTIFACTS) or not one.below(ARTIFACTS):
+            found.setdefault(one.path, one)
+    return tuple(found.values())
+
+
+def grader_workdir(task: Task) -> str:
+    """Where the grader works."""
+    place = task.harbor.grader
+    return (place.workdir if place and task.separate else None) or task.workdir
 
 
 def brought(task: Task) -> str:

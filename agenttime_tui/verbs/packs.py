@@ -123,7 +123,7 @@ def _grader(context: Context, pack: Pack, log: Callable[[str], None]) -> Iterato
 
 def in_directory_or_not(task: Task, solve: bool) -> Outcome:
     """Grades in a directory of this computer, unless the task needs a container."""
-    if task.builds or task.separate:
+    if task.contained:
         return Outcome("not_graded", detail="it takes a container engine, and none answers here")
     return grade_in_directory(task, solve)
 
