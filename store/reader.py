@@ -128,6 +128,9 @@ class Reader:
 
     def holes(self, attempt: str) -> list[tuple[int, int]]:
         """Every hole [from seq, to seq] below the highest seq held."""
+        count = "SELECT count(*) = coalesce(max(seq), 0) FROM record WHERE attempt = ?"
+        if self._all(count, attempt)[0][0]:
+            return []  # as many as the highest number: counted ten times as fast as looked for
         return self._all(
             "SELECT before + 1, seq - 1 FROM (SELECT seq, lag(seq, 1, 0) OVER (ORDER BY seq) AS before"
             " FROM record WHERE attempt = ?) WHERE seq > before + 1",
