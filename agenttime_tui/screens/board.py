@@ -174,7 +174,9 @@ class BoardScreen(Frame):
             return
         self._need = (self._need + step) % len(needs)
         need = needs[self._need]
-        if not self.grid.show_run(need.target):
+        if need.kind == "budget":
+            self.complain(f"{need.brief}: raise budget_usd in the plan and run it again")
+        elif not self.grid.show_run(need.target):
             self.post_message(Go("machines", need.target))
 
     def action_doctor(self) -> None:

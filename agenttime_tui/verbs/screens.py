@@ -7,12 +7,14 @@ import os
 from collections.abc import Callable
 
 from agenttime_tui.app import AgentTimeApp
+from agenttime_tui.budget import wait_words
 from agenttime_tui.campaign.campaign import Campaign
 from agenttime_tui.errors import UserError
 from agenttime_tui.look.mode import from_environment
 from agenttime_tui.opening import Opening
 from agenttime_tui.sources.following import Following
 from agenttime_tui.sources.offline import Offline
+from agenttime_tui.spending import Spent
 from agenttime_tui.verbs.context import Context
 from agenttime_tui.verbs.running import live_campaign, untried
 from store.reader import Reader
@@ -53,7 +55,7 @@ async def _follow(context: Context, opening: Opening, only: str | None, dispatch
                     (fault,) = await asyncio.gather(launching, return_exceptions=True)
                     if isinstance(fault, UserError):
                         said.append(str(fault))
-        _farewell(context, live.model, said)
+        _farewell(context, live.model, said, live.spent())
         return app.return_code or 0
 
 
@@ -87,12 +89,14 @@ def _study(row: CampaignRow) -> str:
     return "timing" if row.kind == "import" else ""
 
 
-def _farewell(context: Context, model: Campaign, said: list[str]) -> None:
+def _farewell(context: Context, model: Campaign, said: list[str], spent: Spent) -> None:
     counts = model.by_execution()
     going = counts["running"] + counts["preparing"] + counts["staged"]
     if going:
         context.say(f"{going} runs go on where they are; agenttime watch follows them")
-    if counts["planned"]:
+    if counts["planned"] and spent.reached:
+        context.say(f"{wait_words(spent, counts['planned'])}: raise budget_usd in the plan and run it again")
+    elif counts["planned"]:
         context.say(f"{counts['planned']} cells were not launched yet; agenttime run with the same plan goes on")
     for line in said[-5:]:
         context.tell(line)
