@@ -38,7 +38,6 @@ CLEAN = {"HOME": "/root", "LC_ALL": "C"}
 TESTS, SOLUTION, PREPARE, REWARD = "/tests", "/solution", "/prepare", "/logs/verifier"
 SOLVE_S = PREPARE_S = 1800.0
 ALONE = Around()
-NO_GATEWAY = "00000000"
 COLLECT_S = 600.0
 REWARD_CAP_BYTES = 1 << 20
 
@@ -79,7 +78,7 @@ def _in(
 ) -> Outcome:  # fmt: skip
     there.put_archive("/", task.workspace_tar())
     put_copies(there, task.inside.copies)
-    if fault := _open_to(there):
+    if fault := _open_to(there, around):
         return Outcome("grader_error", detail=fault)
     if argv := set_up_argv(task, PREPARE if task.prepares else "", os.environ):
         tar = task.prepare_tar() if task.prepares else b""
@@ -110,16 +109,20 @@ def _ran(
     return "" if code == 0 else f"{argv[-1] if tar else 'the set-up'} ended with {code}: {_last(said)}"
 
 
-def _open_to(there: Container) -> str:
-    """What the agent could see or reach at its start though it must not; empty where there is nothing."""
+def _open_to(there: Container, around: Around) -> str:
+    """What the agent could see or reach at its start though it must not; empty where there is nothing.
+
+    Among services the network is an internal one: there is a route, and nothing lets it out.
+    """
     hidden = " ".join((TESTS, SOLUTION, PREPARE))
     code, said = _run(there, ["/bin/sh", "-c", f'for one in {hidden}; do [ -e "$one" ] && echo "$one"; done; true'],
                       "/", {}, COLLECT_S)  # fmt: skip
     if code == 0 and said.strip():
         return f"the agent would see {' and '.join(said.decode('utf-8', 'replace').split())} of its image"
+    if around.services:
+        return ""
     routes = _run(there, ["cat", "/proc/net/route"], "/", {}, COLLECT_S)[1].decode("utf-8", "replace").splitlines()[1:]
-    out = [route.split() for route in routes if route.split()[2] != NO_GATEWAY]
-    return f"the container is not without a network: it has a route by {out[0][0]}" if out else ""
+    return f"the container is not without a network: it has a route by {routes[0].split()[0]}" if routes else ""
 
 
 def grade_copy(
