@@ -19,6 +19,7 @@ from task_packs.grading import Outcome, RawGrade, grade
 from task_packs.load import Pack, Task, load_pack
 from task_packs.lock import record_check, task_sha256
 from task_packs.session_files import SAID
+from task_packs.surroundings import container_env, grader_env, solution_env
 
 CLEAN_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 REWARD_CAP_BYTES = 1 << 20
@@ -151,7 +152,8 @@ def grade_in_directory(task: Task, solve: bool) -> Outcome:
         groups: list[int] = []
         try:
             if solve and task.scripted:
-                code, out = _run(task.solution_argv(f"{root}/solution"), workdir, {}, 60, groups)
+                env = container_env(task, os.environ) | solution_env(task, os.environ)
+                code, out = _run(task.solution_argv(f"{root}/solution"), workdir, env, 60, groups)
                 if code != 0:
                     return Outcome(
                         "grader_error", detail=f"solve.sh ended with {code}: {out[-200:].decode(errors='replace')}"
@@ -164,12 +166,17 @@ def grade_in_directory(task: Task, solve: bool) -> Outcome:
 
 def _graded(task: Task, root: Path, groups: list[int]) -> Outcome:
     verifier = root / "logs/verifier"
-    env = {"VERIFIER_DIR": str(verifier), **task.session_env(f"{root}{SAID}"), **task.verifier_env(os.environ)}
+    env = {"VERIFIER_DIR": str(verifier), **task.session_env(f"{root}{SAID}"), **_grader_env(task)}
     shutil.rmtree(verifier, ignore_errors=True)
     verifier.mkdir(parents=True)
     workdir = root / task.workdir.strip("/")
     code, out = _run(task.grader_argv(f"{root}/tests"), workdir, env, task.grader_timeout_ms / 1000, groups)
     return grade(task.grade, RawGrade(code, _read(verifier / "reward.json"), _read(verifier / "reward.txt"), out))
+
+
+def _grader_env(task: Task) -> dict[str, str]:
+    """The grader's variables; of a judged task with the keys that the operator has."""
+    return task.verifier_env(os.environ) if task.judged else grader_env(task, os.environ)
 
 
 def repeated(graded: Callable[[], Outcome], times: int) -> Outcome:

@@ -24,9 +24,8 @@ from task_packs.load import Task
 from task_packs.rootfs import Log
 from task_packs.session_files import SAID
 from task_packs.set_up import set_up_argv, set_up_s
-from task_packs.surroundings import ARTIFACTS, artifacts, container_env, filled, grader_env, grader_workdir
+from task_packs.surroundings import ARTIFACTS, artifacts, container_env, grader_env, grader_workdir, solution_env
 from task_packs.task_images import ensure_service_image, ensure_task_image, ensure_verifier_image, has_grader_image
-from task_packs.variables import Known
 
 if TYPE_CHECKING:
     import docker
@@ -85,7 +84,7 @@ def _in(
         if fault := _ran(there, tar, PREPARE, argv, task, set_up_s(task), "root", {}):
             return Outcome("grader_error", detail=fault)
     if solve and task.scripted:
-        env = filled(f"{task.path / 'task.toml'}: solution.env", task.harbor.solution_env, Known(os.environ))
+        env = solution_env(task, os.environ)
         argv = task.solution_argv(SOLUTION)
         if fault := _ran(there, task.solution_tar(), SOLUTION, argv, task, SOLVE_S, task.user, env):
             return Outcome("grader_error", detail=fault)
@@ -182,7 +181,8 @@ def _gather(there: Container, task: Task, around: Around) -> None:
 
 def _graded(there: Container, task: Task, solve: bool, path: dict[str, str]) -> Outcome:
     session = task.session_tar(solve) if task.grade.session else b""
-    return grade(task.grade, _raw(there, task, path, session, grader_env(task, os.environ)))
+    variables = task.verifier_env({}) if task.judged else grader_env(task, os.environ)
+    return grade(task.grade, _raw(there, task, path, session, variables))
 
 
 def _raw(there: Container, task: Task, path: dict[str, str], session: bytes, variables: dict[str, str]) -> RawGrade:

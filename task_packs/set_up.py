@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 
+from task_packs.harbor import dockerfile_entrypoint
 from task_packs.harbor_parts import Healthcheck
 from task_packs.load import Task
 from task_packs.surroundings import container_env, health_checks
@@ -13,6 +15,12 @@ PREPARE_S = 1800.0
 
 SET_UP = r"""
 while [ "$1" != -- ]; do export "$1"; shift; done; shift
+while [ "$1" != -- ]; do
+  sh -c "$1" </dev/null >/dev/null 2>&1 &
+  sleep "$2"
+  if ! kill -0 $! 2>/dev/null; then wait $! || { echo "the image's ENTRYPOINT ended: $1" >&2; exit 1; }; fi
+  shift 2
+done; shift
 n=0
 while [ "$1" != -- ]; do
   n=$((n + 1))
@@ -39,28 +47,43 @@ while [ $i -lt $n ]; do
   done
 done
 """
-"""Variables up to --, health checks of six words each up to --, and the program that prepares, which comes first."""
+"""Variables up to --, what the image starts and how long it is given up to --, health checks of six words each up to
+--, and the program that prepares, which comes before them."""
+STARTING_S = 2
+"""How long what an image starts by itself is let alone, as nothing says when it is ready."""
 
 
 def set_up_argv(task: Task, prepare: str, known: Mapping[str, str]) -> list[str]:
     """What runs as root before the session; empty where nothing need be. `prepare` is the place of prepare.sh."""
     checks = health_checks(task)
     argv = task.prepare_argv(prepare) if prepare else []
-    if not checks and not argv:
+    entry = _entrypoint(task)
+    if not checks and not argv and not entry:
         return []
     env = {name: value for name, value in container_env(task, known).items() if NAME.fullmatch(name)}
-    if not checks and not env:
+    if not checks and not env and not entry:
         return argv
     given = [f"{name}={value}" for name, value in env.items()]
     told = [word for check in checks for word in _words(check)]
-    return ["/bin/sh", "-c", SET_UP, "sh", *given, "--", *told, "--", *argv]
+    return ["/bin/sh", "-c", SET_UP, "sh", *given, "--", *entry, "--", *told, "--", *argv]
+
+
+def _entrypoint(task: Task) -> list[str]:
+    """The ENTRYPOINT of the task's own Dockerfile, as Harbor starts it, and the time it is given; else nothing.
+
+    The session's container idles by a program of ours, so that it is started beside that.
+    """
+    if not task.builds or task.harbor.image:
+        return []
+    argv = dockerfile_entrypoint(task.path / "environment/Dockerfile")
+    return [shlex.join([*argv, "sh", "-c", "sleep 2147483647"]), str(STARTING_S)] if argv else []
 
 
 def set_up_s(task: Task) -> float:
     """How long it may take."""
     checks = health_checks(task)
     most_s = sum(one.start_period_s + one.retries * (one.interval_s + one.timeout_s) + 60 for one in checks)
-    return most_s + (PREPARE_S if task.prepares else 0)
+    return most_s + (PREPARE_S if task.prepares else 60)
 
 
 def _words(check: Healthcheck) -> list[str]:

@@ -64,6 +64,11 @@ def grader_env(task: Task, known: Mapping[str, str]) -> dict[str, str]:
     return {**around, **filled(f"{own}.env", task.harbor.verifier_env, Known(known))}
 
 
+def solution_env(task: Task, known: Mapping[str, str]) -> dict[str, str]:
+    """The variables of the reference solution beside its container's. PackError as `container_env`."""
+    return filled(f"{task.path / 'task.toml'}: solution.env", task.harbor.solution_env, Known(known))
+
+
 def health_checks(task: Task) -> tuple[Healthcheck, ...]:
     """What must succeed in the agent's container before its session."""
     checks, inside = [task.harbor.healthcheck] if task.harbor.healthcheck else [], task.inside
@@ -145,6 +150,10 @@ def grader_hindrance(task: Task, known: Mapping[str, str]) -> str:
         if found := next((name for name, lacking in lacks.items() if lacking), ""):
             what = f"wants {found} for its grader alone (verifier.environment in task.toml)"
             return f"{what}, which has what the session had"
+    named = [*(one.service for one in harbor.artifacts), *(one.service for one in harbor.collect)]
+    services = [service for service in named if service != MAIN]
+    if task.judged and services:
+        return f"is judged over a copy of its working directory, and its grader needs what service {services[0]} saw"
     if not task.judged:
         try:
             grader_env(task, known)
