@@ -101,6 +101,11 @@ class Reader:
             values += kinds
         return self._records(f"{query} ORDER BY seq LIMIT ?", *values, -1 if limit is None else limit)
 
+    def newest_heartbeat(self, attempt: str) -> RecordRow | None:
+        """The last heartbeat of an attempt, or None; a run of a week has a hundred thousand."""
+        rows = self._records(f"{_BY_SEQ} AND kind = 'heartbeat' ORDER BY seq DESC LIMIT 1", attempt, 0)
+        return rows[0] if rows else None
+
     def lines(self, attempt: str, since: int = 0) -> list[bytes]:
         """The journal lines with seq > `since`, byte for byte as the machine wrote them."""
         return [row[1] for row in self._all(f"{_BY_SEQ} ORDER BY seq", attempt, since)]

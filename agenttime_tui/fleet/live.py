@@ -245,7 +245,7 @@ class Live:
 
     def _committed(self, attempt: str, rows: Sequence[RecordRow]) -> None:
         self._seqs[attempt] = max(self._seqs.get(attempt, 0), *(row.seq for row in rows))
-        keys = self.model.apply(attempt, rows)
+        self.model.apply(attempt, rows)
         if any(row.kind == "held" for row in rows):
             self._said(f"run {attempt[:8]} holds its slot until graded: agenttime grade {attempt[:8]} [--release]")
         if any(row.kind == "ended" for row in rows):
@@ -254,7 +254,7 @@ class Live:
         if self.model.run(attempt).extra.get("closed"):
             self._afterwards.look(attempt)
         self._moved.set()
-        self._changed(keys)
+        self._changed({attempt})
 
     def _kept(self, keys: set[str]) -> None:
         self._changed(keys)

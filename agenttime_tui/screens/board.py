@@ -87,7 +87,8 @@ class BoardScreen(Frame):
 
     def refreshed(self, changed: frozenset[str]) -> None:
         """A new snapshot: the grid keeps its place."""
-        self.grid.load(self.desk.board)
+        if self.grid.board is not self.desk.board:
+            self.grid.load(self.desk.board)
         self.touch_all()
 
     def tick(self) -> None:

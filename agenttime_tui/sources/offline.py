@@ -112,7 +112,10 @@ class Offline:
 
     async def run(self, run_id: str) -> Run:
         """A run by its id."""
-        for run in await self.runs():
+        model = await self.model()
+        if run_id in model.attempts or run_id in model.cells:
+            return model.run(run_id)
+        for run in self._imported:
             if run.id == run_id:
                 return run
         raise UserError(f"run {run_id} is not in campaign {self.row.name}")
@@ -180,5 +183,5 @@ def captured_bytes(reader: Reader, run_id: str) -> int | None:
     captured = reader.records(run_id, kinds=["captured"])
     if captured:
         return sum(int(record.data.get("bytes") or 0) for record in captured)
-    beats = reader.records(run_id, kinds=["heartbeat"])
-    return beats[-1].data.get("capture_bytes") if beats else None
+    beat = reader.newest_heartbeat(run_id)
+    return None if beat is None else beat.data.get("capture_bytes")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 from collections.abc import Callable
 
@@ -47,6 +48,7 @@ async def _follow(context: Context, opening: Opening, only: str | None, dispatch
             launching = asyncio.create_task(live.run(untried(opening, live.model))) if dispatch else None
             try:
                 open_run = await _first_attempt(live.model) if card else None
+                settle_memory()
                 app = AgentTimeApp(source, from_environment(os.environ), open_run)
                 await app.run_async()
             finally:
@@ -73,8 +75,11 @@ def review(context: Context, row: CampaignRow, database: Reader) -> int:
     """A campaign over a store alone."""
 
     async def shown() -> int:
+        source = Offline(context.settings, database, row, context.now_utc_ns)
+        await source.model()
+        settle_memory()
         app = AgentTimeApp(
-            Offline(context.settings, database, row, context.now_utc_ns),
+            source,
             from_environment(os.environ),
             study=_study(row),
         )
@@ -82,6 +87,12 @@ def review(context: Context, row: CampaignRow, database: Reader) -> int:
         return app.return_code or 0
 
     return asyncio.run(shown())
+
+
+def settle_memory() -> None:
+    """Takes what was read so far out of the garbage collector's rounds, each of which would hold the screen up."""
+    gc.collect()
+    gc.freeze()
 
 
 def _study(row: CampaignRow) -> str:
