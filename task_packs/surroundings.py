@@ -117,7 +117,7 @@ def folder_hindrance(folder: Path, task: HarborTask, known: Mapping[str, str]) -
         return "brings skills (environment.skills_dir in task.toml), which are not handed on"
     try:
         names = [MAIN, *(service.name for service in composed(folder, task, known).services)]
-        filled("environment.env in task.toml", task.env, Known(known))
+        filled("task.toml: environment.env", task.env, Known(known))
     except PackError as error:
         return f"cannot be set up: {_short(error, folder)}"
     for key, service in (

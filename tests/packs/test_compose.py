@@ -182,7 +182,7 @@ def test_what_a_service_does_not_get_is_refused_by_its_name(tmp_path: Path, body
         ("services: {a: {image: x, depends_on: [b]}, b: {image: x, profiles: [debug]}}",
          "services.a.depends_on: 'b' is not a service that is started"),
         ("services: {main: {volumes: ['./data:/d']}, a: {image: x, volumes: ['./data/seed.sql:/s:ro']}}",
-         "services.main.volumes: './data' is written and shared with a: make it a named volume"),
+         "services.main.volumes: './data' is written and shared with a: mount it read-only"),
         ("services: {a: {image: x, image: y}}", "is no YAML that can be read: has the key 'image' twice in line 1"),
         ("a: [", "is no YAML that can be read: "),
         ("", "must be a mapping"),
