@@ -1,4 +1,8 @@
-"""Packs the remote agent: one small zipapp, the same bytes for the same sources, named by the hash of the sources."""
+"""Packs the remote agent: one small zipapp, the same bytes for the same sources, named by the hash of the sources.
+
+Beside its entry and a package that loads the rest (packed.py) it holds one inner archive of all the sources: they are
+compressed as one piece, and a machine unpacks them as they are.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,11 @@ import functools
 import hashlib
 import io
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import resources
 from importlib.resources.abc import Traversable
 
+from agenttime_tui.fleet.packed import INNER
 from agenttime_tui.fleet.slim import slim
 
 SIZE_CAP_BYTES = 100_000
@@ -43,15 +48,22 @@ def source_hash() -> str:
 @functools.cache
 def agent_archive() -> bytes:
     """The zipapp: executable with Python 3.9 or newer, fixed order, times and modes."""
+    inner = _packed(((path, slim(content)) for path, content in sources()), zipfile.ZIP_STORED)
+    loader = resources.files("agenttime_tui.fleet").joinpath("packed.py").read_bytes()
+    outer = (("__main__.py", MAIN), (INNER, inner), ("remote_agent/__init__.py", slim(loader)))
+    return _packed(outer, zipfile.ZIP_DEFLATED, SHEBANG)
+
+
+def _packed(files: Iterable[tuple[str, bytes]], compression: int, before: bytes = b"") -> bytes:
     buffer = io.BytesIO()
-    buffer.write(SHEBANG)
-    with zipfile.ZipFile(buffer, "a", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for path, content in sources():
+    buffer.write(before)
+    with zipfile.ZipFile(buffer, "a", compression, compresslevel=9) as archive:
+        for path, content in files:
             entry = zipfile.ZipInfo(path, _EPOCH)
             entry.create_system = 3
             entry.external_attr = 0o100644 << 16
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, slim(content))
+            entry.compress_type = compression
+            archive.writestr(entry, content)
     return buffer.getvalue()
 
 
