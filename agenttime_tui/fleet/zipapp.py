@@ -19,8 +19,6 @@ from agenttime_tui.fleet.slim import slim
 
 SIZE_CAP_BYTES = 100_000
 SHEBANG = b"#!/usr/bin/env python3\n"
-READERS_ONLY = ("kinds.py",)
-"""What no machine needs."""
 MAIN = (
     b'"""Starts the agent."""\n\nimport sys\n\nfrom remote_agent.__main__ import main\n\nsys.exit(main(sys.argv[1:]))\n'
 )
@@ -73,5 +71,5 @@ def _walk(directory: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
         if item.is_dir():
             if item.name != "__pycache__":
                 yield from _walk(item, path)
-        elif item.name.endswith(".py") and item.name not in READERS_ONLY:
+        elif item.name.endswith(".py"):
             yield path, item.read_bytes()
