@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from task_packs.compose import Composed, read_compose
 from task_packs.errors import PackError
 from task_packs.harbor_parts import MAIN, Artifact, Healthcheck
+from task_packs.services import Composed
 from task_packs.variables import Known, Unfilled, resolved
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ def composed(folder: Path, task: HarborTask, known: Mapping[str, str]) -> Compos
     path = compose_file(folder)
     if path is None:
         return Composed()
+    from task_packs.compose import read_compose  # only where there is something to read: it takes 30 ms
+
     given = filled(f"{folder / 'task.toml'}: environment.env", task.env, Known(known))
     return read_compose(path, Known(known, given), task.cpus, task.memory_bytes, task.image or "")
 
