@@ -59,11 +59,18 @@ def container_env(task: Task, known: Mapping[str, str]) -> dict[str, str]:
     return {**dict(task.inside.env), **own}
 
 
+def around_grader(task: Task, known: Mapping[str, str]) -> dict[str, str]:
+    """The variables of the container that the grader works in. PackError as `container_env`."""
+    place = task.harbor.grader
+    if place is None:
+        return container_env(task, known)
+    return filled(f"{task.path / 'task.toml'}: verifier.environment.env", place.env, Known(known))
+
+
 def grader_env(task: Task, known: Mapping[str, str]) -> dict[str, str]:
     """The variables of a grader on a machine: its container's and its own. PackError as `container_env`."""
-    place, own = task.harbor.grader, f"{task.path / 'task.toml'}: verifier"
-    around = filled(f"{own}.environment.env", place.env, Known(known)) if place else container_env(task, known)
-    return {**around, **filled(f"{own}.env", task.harbor.verifier_env, Known(known))}
+    own = filled(f"{task.path / 'task.toml'}: verifier.env", task.harbor.verifier_env, Known(known))
+    return {**around_grader(task, known), **own}
 
 
 def solution_env(task: Task, known: Mapping[str, str]) -> dict[str, str]:
