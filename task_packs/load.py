@@ -27,7 +27,7 @@ from task_packs.manifest import (
 from task_packs.services import Composed, Inside
 from task_packs.session_files import SESSION_FILES, checked_session
 from task_packs.standing import Standing, standing
-from task_packs.surroundings import composed, grader_hindrance
+from task_packs.surroundings import composed, task_hindrance
 from task_packs.variables import EMBEDDED
 
 BUILT_IN = Path(__file__).parent
@@ -87,7 +87,7 @@ class Task:
     @property
     def hindrance(self) -> str:
         """Why the task cannot be launched although its files are here; empty when nothing stands in the way."""
-        return (hindrance(self.path) or grader_hindrance(self, os.environ)) if self.path.is_dir() else ""
+        return (hindrance(self.path) or task_hindrance(self, os.environ)) if self.path.is_dir() else ""
 
     @cached_property
     def composed(self) -> Composed:
