@@ -85,6 +85,11 @@ class Frame(Screen[None]):
             self.behind = False
             self.refreshed(frozenset())
 
+    def on_screen_suspend(self) -> None:
+        """Out of view: lets go of what was drawn, which Textual holds for the last 1,024 widgets, gone ones too."""
+        for widget in (self, *self.query("*")):
+            widget._styles_cache.clear()
+
     def fit(self, width: int, height: int) -> None:
         """Told of every new size, before it is drawn."""
 

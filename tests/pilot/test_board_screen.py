@@ -185,3 +185,16 @@ async def test_only_the_screen_in_view_is_told_and_the_board_beneath_catches_up_
         await until(app, pilot, lambda: grid.board is app.desk.board)
         assert (missed, board.behind) == (True, False)
         assert "4:10" in text_of(app)
+
+
+async def test_a_screen_that_was_left_holds_nothing_of_what_it_drew() -> None:
+    app = AgentTimeApp(Played())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(app, pilot)
+        app.post_message(Go("run", LIVE))
+        await until(app, pilot, lambda: len(app.frames()) == 2)
+        drawn = [widget._styles_cache for widget in app.screen.query("*")]
+        assert any(cache._cache for cache in drawn)
+        await pilot.press("escape")
+        await until(app, pilot, lambda: len(app.frames()) == 1)
+        assert [cache for cache in drawn if cache._cache] == []
