@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -116,6 +116,12 @@ def _kept(pack: Pack) -> dict[str, object]:
     }
 
 
+def _own_place(pack_dirs: Sequence[Path], names: Collection[str]) -> str:
+    """Where packs of one's own are looked for, where a plan names one that may be meant so."""
+    unknown = sorted(name for name in names if name not in {pack.name for pack in find_packs(pack_dirs)})
+    return f"; a pack of your own lies, or is linked, at {pack_dirs[0] / unknown[0]}" if unknown and pack_dirs else ""
+
+
 def _packs(plan: Plan, pack_dirs: Sequence[Path]) -> dict[str, Pack]:
     """The packs a plan names; their files must be here."""
     names = {selection.pack for selection in plan.tasks}
@@ -123,7 +129,7 @@ def _packs(plan: Plan, pack_dirs: Sequence[Path]) -> dict[str, Pack]:
         known = {pack.name: pack for pack in find_packs(pack_dirs)}
         packs = {name: known.get(name) or load_pack(name, pack_dirs) for name in sorted(names)}
     except PackError as error:
-        raise UserError(str(error), 2) from None
+        raise UserError(f"{error}{_own_place(pack_dirs, names)}", 2) from None
     for selection in plan.tasks:
         pack = packs[selection.pack]
         for task in pack.tasks:

@@ -38,8 +38,7 @@ class Context:
     @property
     def pack_dirs(self) -> list[Path]:
         """Where the operator's own packs lie."""
-        own = self.settings.home / "packs"
-        return [own] if own.is_dir() else []
+        return [self.settings.home / "packs"]
 
     def now_utc_ns(self) -> int:
         """This computer's clock; it stamps what people do, never a runtime."""

@@ -17,7 +17,7 @@ from task_packs.check import Grader, check_pack, grade_in_directory, verify_pack
 from task_packs.container_check import container_grader
 from task_packs.errors import PackError
 from task_packs.grading import Outcome
-from task_packs.load import Pack, Task, find_packs, load_pack, study_families
+from task_packs.load import BUILT_IN, Pack, Task, find_packs, load_pack, study_families
 from task_packs.surroundings import brought
 
 CELLS_PER_TASK = 3
@@ -94,7 +94,17 @@ def check(context: Context) -> int:
             context.say(f"! {clean(finding)}")
         here = f" ({len(pack.tasks) - pack.missing} of {len(pack.tasks)} tasks are here)" if pack.missing else ""
         context.say(f"{pack.name}: {'sound' if not findings else f'{len(findings)} findings'}{here}")
+        if not findings:
+            _said_of_use(context, pack)
     return 1 if findings else 0
+
+
+def _said_of_use(context: Context, pack: Pack) -> None:
+    """What stands between a sound pack and its first run: where plans look for it."""
+    known = {one.path.resolve() for one in find_packs(context.pack_dirs)}
+    if pack.path.resolve() not in known:
+        place = context.settings.home / "packs" / pack.name
+        context.say(f"plans find it once it lies in {place}: a link will do")
 
 
 def _unrendered(pack: Pack) -> list[str]:
@@ -113,9 +123,12 @@ def _unrendered(pack: Pack) -> list[str]:
 
 @contextmanager
 def _grader(context: Context, pack: Pack, log: Callable[[str], None]) -> Iterator[Grader]:
-    """What grades a pack's tasks: what users brought runs in containers where an engine answers here."""
-    client = None if pack.manifest.source.access == "bundled" else engine_here()
+    """What grades a pack's tasks: all but what comes with the program runs in containers where an engine answers."""
+    ours = pack.path.resolve().is_relative_to(BUILT_IN.resolve())
+    client = None if ours else engine_here()
     if client is None:
+        if not ours:
+            log("no container engine answers here: checked in a directory; its network and what it hides were not")
         yield in_directory_or_not
         return
     try:
