@@ -73,7 +73,9 @@ class Acting:
         """Removes `path` whatever it is and makes an empty 0700 directory of root there."""
         Files(self.api, self._acting).remake(in_container(path))
 
-    def run(self, argv: list[str], cwd: str, env: dict[str, str], timeout_s: float) -> tuple[int | None, bytes, bytes]:
+    def run(
+        self, argv: list[str], cwd: str, env: dict[str, str], timeout_s: float, user: str = ""
+    ) -> tuple[int | None, bytes, bytes]:
         """Runs a helper as root with a clean environment; on timeout everything it started is killed, code None.
 
         The fixed PATH holds where the session was; a fresh container has its image's, which no session could change.
@@ -83,9 +85,9 @@ class Acting:
             self._restart(acting)
         filled = [in_container(item) for item in argv]
         clean = {name: in_container(value) for name, value in env.items()}
-        if acting == self._apart:
+        if user or acting == self._apart:
             clean = {"PATH": docker_container.path_of(self.api, acting) or CLEAN_PATH, **clean}
-        return self._helper(acting, filled, in_container(cwd) or "/", clean, timeout_s, ROOT, None)
+        return self._helper(acting, filled, in_container(cwd) or "/", clean, timeout_s, user or ROOT, None)
 
     def _helper(
         self, container: str, argv: list[str], cwd: str, env: dict[str, str], timeout_s: float, user: str,

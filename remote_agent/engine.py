@@ -119,8 +119,13 @@ class Engine(Protocol):
     def remake(self, path: str) -> None:
         """Removes `path` whatever it is and makes an empty 0700 directory of root there."""
 
-    def run(self, argv: list[str], cwd: str, env: dict[str, str], timeout_s: float) -> tuple[int | None, bytes, bytes]:
-        """Runs a helper as root with a clean environment and fixed PATH; (code or None on timeout, stdout, stderr)."""
+    def run(
+        self, argv: list[str], cwd: str, env: dict[str, str], timeout_s: float, user: str = ""
+    ) -> tuple[int | None, bytes, bytes]:
+        """Runs a helper as root with a clean environment and fixed PATH; (code or None on timeout, stdout, stderr).
+
+        With a `user` it runs as that one, with the PATH of the image, as a session does.
+        """
 
     def fetch(self, path: str, tar_path: str, cap_bytes: int) -> int:
         """Copies `path` out as a tar file; returns its bytes; EngineError when absent or over the cap."""

@@ -177,7 +177,9 @@ class ProcessEngine:
         self._helper(["rm", "-rf", "--", target], "/", {}, 60)
         os.makedirs(target, mode=0o700)
 
-    def run(self, argv: list[str], cwd: str, env: dict[str, str], timeout_s: float) -> tuple[int | None, bytes, bytes]:
+    def run(
+        self, argv: list[str], cwd: str, env: dict[str, str], timeout_s: float, user: str = ""
+    ) -> tuple[int | None, bytes, bytes]:
         """Runs a helper with a clean environment as our own user."""
         filled = [self._filled(item) for item in argv]
         return self._helper(filled, self._inside(cwd), self._env(env), timeout_s)
