@@ -38,9 +38,11 @@ def prepare(run: Run, step: Step) -> str | None:
         began_ns = clock.boottime_ns()
         for placed in asked.files:
             run.engine.put(run.blobs + "/" + placed.blob, placed.dest)
-        code, out, err = 0, b"", b""
+        ran: tuple[int | None, bytes, bytes] = 0, b"", b""
         if asked.argv:
-            code, out, err = run.engine.run(asked.argv, asked.cwd, asked.env, asked.timeout_ms / 1000, asked.user)
+            env = run.spec.environment.env
+            ran = run.engine.run(asked.argv, asked.cwd, env, asked.timeout_ms / 1000, asked.user)
+        code, out, err = ran
         data = {
             "step": step.name, "code": code, "stdout": _tail(out), "stderr": _tail(err),
             "seconds": (clock.boottime_ns() - began_ns) / 1e9,

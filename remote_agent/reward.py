@@ -36,7 +36,7 @@ def scored(graded: Graded | None, key: str) -> bool:
 def shortfall(graded: Graded, least: Mapping[str, float]) -> str:
     """What a step's grade lacks for the next step to begin: a score, or as much under each key; empty for nothing."""
     left = graded.data["reward"]
-    if left is None:
+    if left is None or graded.data["code"] is None:
         return "was left without a score"
     try:
         found = json.loads(left["text"]) if left["name"] == "reward.json" else {"reward": float(left["text"])}

@@ -144,7 +144,7 @@ class Verifier:
 class Before:
     """What is put in and run, as an ordinary user, before a step; when it fails, the step is not begun."""
 
-    __slots__ = ("argv", "cwd", "env", "files", "timeout_ms", "user")
+    __slots__ = ("argv", "cwd", "files", "timeout_ms", "user")
 
     def __init__(self, raw: dict[str, Any], where: str) -> None:
         w = f"{where}.before"
@@ -152,7 +152,6 @@ class Before:
         self.argv: list[str] = _take(raw, "argv", list, w, [])
         """Empty: nothing is run."""
         self.cwd: str = _take(raw, "cwd", str, w, "/")
-        self.env: dict[str, str] = _take(raw, "env", dict, w, {})
         self.user: str = _take(raw, "user", str, w, "")
         self.timeout_ms: int = _take(raw, "timeout_ms", int, w, 600_000)
 

@@ -28,8 +28,8 @@ KINDS = {
     "intent": "an action is about to happen: action (release, stop, grade, ...), id",
     "step_prepared": "what a step finds was put in and run before it: step, code (0: it may begin), stdout, stderr, "
     "seconds",
-    "released": "the prompt was released; stamp taken just before the write: step, requested_ms, cutoff_ms, timed, then "
-    "(names of the timed steps that follow; absent without any)",
+    "released": "the prompt was released; stamp taken just before the write: step, requested_ms, cutoff_ms, timed, "
+    "then (names of the timed steps that follow; absent without any)",
     "exec_seen": "the program was seen exec'd (upper bound of the start): step",
     "transcript": "captured bytes after masking: stream (out, err), offset, text or b64",
     "verifier": "the place a verifier looks from: step, ready, isolated, subject (address), container or root, image, "
