@@ -1,0 +1,128 @@
+"""One step of a task as it is delivered: its prompt, what comes before it, its grader, its reference solution."""
+
+from __future__ import annotations
+
+import io
+import math
+import tarfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from task_packs.archive import MTIME_S, tar_tree
+from task_packs.errors import PackError
+from task_packs.harbor import read_instruction
+from task_packs.harbor_parts import Healthcheck
+from task_packs.harbor_steps import FOLDER, HarborStep
+
+SETUP, TEST, SOLVE = "setup.sh", "test.sh", "solve.sh"
+HARBORS_SHELL = ["/bin/bash"]
+"""Of a setup.sh that names no interpreter."""
+
+
+@dataclass(frozen=True)
+class TaskStep:
+    """A step of the task in `task`, a Harbor task directory."""
+
+    task: Path
+    harbor: HarborStep
+    uid: int
+    """Who owns what it finds."""
+
+    @property
+    def name(self) -> str:
+        """Its name in task.toml and of its directory."""
+        return self.harbor.name
+
+    @property
+    def path(self) -> Path:
+        """Its directory."""
+        return self.task / FOLDER / self.name
+
+    @property
+    def text(self) -> str:
+        """Its prompt as Harbor delivers it. PackError when it is not there or empty."""
+        text = read_instruction(self.path / "instruction.md")
+        if not text.strip():
+            raise PackError(f"{self.path / 'instruction.md'}: is empty")
+        return text
+
+    @property
+    def readied(self) -> bool:
+        """Whether anything is put in or run before it."""
+        return (self.path / "workdir").is_dir() or self.harbor.healthcheck is not None
+
+    def workdir_tar(self) -> bytes:
+        """What it finds besides in the working directory, to be extracted there; empty for nothing."""
+        return tar_tree(self.path / "workdir", owner=self.uid)
+
+    def ready_argv(self, workdir: str) -> list[str]:
+        """What readies it, as the session's user: setup.sh in `workdir` where there is one, then its health check."""
+        check = self.harbor.healthcheck or Healthcheck("")
+        seconds = (f"{one:g}" for one in (check.interval_s, check.timeout_s))
+        grace = (str(math.ceil(check.start_period_s)), f"{check.start_interval_s:g}", str(check.retries))
+        script = self.path / "workdir" / SETUP
+        setup = [*(interpreter(script) or HARBORS_SHELL), f"{workdir}/{SETUP}"] if script.is_file() else []
+        return ["/bin/sh", "-c", ready_script(), "sh", check.command, *seconds, *grace, *setup]
+
+    @property
+    def test(self) -> Path:
+        """Its test.sh, else that of the task. PackError without either."""
+        for folder in (self.path, self.task):
+            if (folder / "tests" / TEST).is_file():
+                return folder / "tests" / TEST
+        raise PackError(f"{self.path}/tests/{TEST}: is missing: nothing could grade this step")
+
+    def tests_tar(self) -> bytes:
+        """The grader's files, those of the step over those of the task, owned by root."""
+        self.test.stat()
+        return merged([tar_tree(folder / "tests") for folder in (self.task, self.path)])
+
+    def grader_argv(self, tests: str) -> list[str]:
+        """What grades, given the directory the tests were put in."""
+        return [*(interpreter(self.test) or ["/bin/sh"]), f"{tests}/{TEST}"]
+
+    @property
+    def solved(self) -> bool:
+        """Whether it has a reference solution."""
+        return (self.path / "solution" / SOLVE).is_file()
+
+    def solution_tar(self) -> bytes:
+        """Its reference solution, for checking a pack and never for an agent."""
+        if not self.solved:
+            raise PackError(f"{self.path}/solution/{SOLVE}: is missing")
+        return tar_tree(self.path / "solution")
+
+    def solution_argv(self, solution: str) -> list[str]:
+        """What solves it, given the directory the solution was put in."""
+        return [*(interpreter(self.path / "solution" / SOLVE) or ["/bin/sh"]), f"{solution}/{SOLVE}"]
+
+
+@cache
+def ready_script() -> str:
+    """The shell text that readies a step."""
+    return Path(__file__).with_name("step_script.sh").read_text(encoding="utf-8")
+
+
+def interpreter(script: Path) -> list[str]:
+    """What the first line of a script names; empty where it names nothing."""
+    with script.open("rb") as file:
+        first = file.readline(256)
+    return first[2:].decode("utf-8", "replace").split() if first.startswith(b"#!") else []
+
+
+def merged(tars: list[bytes]) -> bytes:
+    """One tar of several, later files over earlier ones of the same name."""
+    found: dict[str, tuple[tarfile.TarInfo, bytes]] = {}
+    for tar in tars:
+        with tarfile.open(fileobj=io.BytesIO(tar)) as archive:
+            for entry in archive:
+                file = archive.extractfile(entry) if entry.isfile() else None
+                found[entry.name] = entry, file.read() if file else b""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for name in sorted(found, key=lambda name: name.split("/")):
+            entry, data = found[name]
+            entry.mtime = MTIME_S
+            archive.addfile(entry, io.BytesIO(data) if entry.isfile() else None)
+    return buffer.getvalue()
