@@ -15,7 +15,7 @@ from agenttime_tui.fleet.accounts import account_of, secrets_for
 from agenttime_tui.fleet.endpoints import replay_endpoint
 from agenttime_tui.harness.routes import route_of
 from agenttime_tui.protocols.access import account_kind, plain
-from agenttime_tui.protocols.parents import parent_of
+from agenttime_tui.protocols.parents import Parents
 from agenttime_tui.protocols.staging import command_of
 from agenttime_tui.protocols.studies import ASKED_OF_A_RUN, on_machine
 from store.rows import CampaignRow, CellRow
@@ -68,10 +68,10 @@ class Opening:
 
     def _check_parents(self) -> None:
         """UserError where a question could never be asked, because the plan makes no run that it is about."""
-        by_id = {cell.id: cell for cell in self.cells}
+        parents = Parents(self.plan, self.cells)
         asked = {(one.agent, one.pack, one.task): one for one in self.cells if one.study in ASKED_OF_A_RUN}
         for cell in asked.values():
-            if why := parent_of(cell, self.plan, by_id, ()).why:
+            if why := parents.of(cell, lambda _: None).why:
                 where = f"{cell.study} of {cell.benchmark}/{cell.task} by {cell.agent}"
                 raise UserError(f"{where} cannot be asked: {why}", 2)
 

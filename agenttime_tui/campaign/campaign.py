@@ -95,6 +95,11 @@ class Campaign:
             return replace(run, execution="unknown")
         return run
 
+    def newest(self, cell: str) -> Run | None:
+        """The run of the newest attempt at a cell; None where nobody has tried it."""
+        tries = self._tries.get(cell)
+        return self.run(tries[-1]) if tries else None
+
     @property
     def attempts(self) -> Collection[str]:
         """Ids of every attempt."""

@@ -10,7 +10,7 @@ from typing import Any
 from agenttime_tui.campaign.asked_here import HERE
 from agenttime_tui.campaign.campaign import Campaign
 from agenttime_tui.campaign.cells import Cell
-from agenttime_tui.campaign.placement import Offer, wants_of, why_nowhere
+from agenttime_tui.campaign.placement import Offer, why_nowhere
 from agenttime_tui.errors import UserError
 from agenttime_tui.fleet.errors import FleetError
 from agenttime_tui.fleet.machine import Machine
@@ -58,6 +58,7 @@ class Dispatch:
 
     async def round(self, waiting: list[Cell]) -> None:
         """Begins what can begin now, and takes out of `waiting` what was begun or never will be."""
+        offers = [machine.offer for machine in self._machines.values()]
         for cell in list(waiting):
             parent = self._orders.parent(cell, self.failed)
             if parent is not None and parent.run is None:
@@ -65,17 +66,19 @@ class Dispatch:
                     waiting.remove(cell)
                     self._unplaced(cell, f"{_where(cell)} cannot be asked: {parent.why}")
                 continue
-            reason = "not started before" if self._model.attempts_of(cell.id) else "first"
             if not on_machine(cell):
                 waiting.remove(cell)
-                await self.begin_here(cell, reason)
-            elif why := self.nowhere(cell, [machine.offer for machine in self._machines.values()]):
+                await self.begin_here(cell, self._reason(cell))
+            elif why := self.nowhere(cell, offers):
                 waiting.remove(cell)
                 self._unplaced(cell, why)
-            elif not self._account_full(cell) and (machine := self._place(cell)) is not None:
+            elif (machine := self._place(cell)) is not None and not self._account_full(cell):
                 waiting.remove(cell)
-                await self.begin(cell, machine, reason)
+                await self.begin(cell, machine, self._reason(cell))
         self._give_up(waiting)
+
+    def _reason(self, cell: Cell) -> str:
+        return "not started before" if self._model.attempts_of(cell.id) else "first"
 
     def _give_up(self, waiting: list[Cell]) -> None:
         """Where nothing runs and all that waits, waits for a parent that nobody runs, it waits in vain."""
@@ -101,7 +104,7 @@ class Dispatch:
         await chosen.up()
         if chosen.unfit is not None:
             raise chosen.unfit
-        if why := why_nowhere(wants_of(self._orders.task(cell)), [chosen.offer]):
+        if why := why_nowhere(self._orders.wants(cell), [chosen.offer]):
             raise UserError(f"task {cell.task} of pack {cell.pack} cannot be launched: {why}", 1)
         return await self.begin(cell, chosen, reason)
 
@@ -169,13 +172,12 @@ class Dispatch:
     def _place(self, cell: Cell) -> Machine | None:
         """The machine with the most free slots that can take the cell."""
         free = [machine for machine in self._machines.values() if machine.free > 0]
-        wants = wants_of(self._orders.task(cell)) if free else None
-        fitting = [machine for machine in free if wants is not None and not why_nowhere(wants, [machine.offer])]
+        fitting = [machine for machine in free if not why_nowhere(self._orders.wants(cell), [machine.offer])]
         return max(fitting, key=lambda machine: machine.free, default=None)
 
     def nowhere(self, cell: Cell, offers: Sequence[Offer]) -> str:
         """Why none of these machines will ever take the cell; empty while one does or is not known well enough."""
-        why = why_nowhere(wants_of(self._orders.task(cell)), offers)
+        why = why_nowhere(self._orders.wants(cell), offers)
         return f"{cell.benchmark}/{cell.task} fits no machine: {why}" if why else ""
 
     def _unplaced(self, cell: Cell, sentence: str) -> None:

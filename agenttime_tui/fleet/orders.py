@@ -8,6 +8,7 @@ from functools import cached_property
 
 from agenttime_tui.campaign.campaign import Campaign
 from agenttime_tui.campaign.cells import Cell
+from agenttime_tui.campaign.placement import Wants, wants_of
 from agenttime_tui.campaign.plan import AccountConfig, AgentConfig, Plan
 from agenttime_tui.config import Settings
 from agenttime_tui.dossier import origin_of, pack_campaign
@@ -19,7 +20,7 @@ from agenttime_tui.fleet.sessions import parent_with_session
 from agenttime_tui.fleet.tools import Tools
 from agenttime_tui.protocols.access import access_for, hosts_of
 from agenttime_tui.protocols.outline import Parent
-from agenttime_tui.protocols.parents import Choice, parent_of
+from agenttime_tui.protocols.parents import Choice, Parents
 from agenttime_tui.protocols.staging import stage
 from agenttime_tui.protocols.studies import ASKED_OF_A_RUN, delivered
 from agenttime_tui.protocols.verifying import Polling
@@ -49,11 +50,20 @@ class Orders:
         self._packs = packs
         self._machines = machines
         self._images = Images(settings.cache / "images", said)
+        self._parents = Parents(plan, model.cells.values())
+        self._wants: dict[tuple[str, str], Wants] = {}
         self._tools = Tools(settings.cache, self._images, said)
 
     def task(self, cell: Cell) -> Task:
         """The task of a cell. PackError when its pack does not have it any more."""
         return self._packs[cell.pack].task(cell.task)
+
+    def wants(self, cell: Cell) -> Wants:
+        """What the task of a cell asks of a machine: read once, asked at every turn."""
+        key = cell.pack, cell.task
+        if key not in self._wants:
+            self._wants[key] = wants_of(self.task(cell))
+        return self._wants[key]
 
     def agent(self, cell: Cell) -> AgentConfig:
         """The agent configuration of a cell."""
@@ -67,7 +77,7 @@ class Orders:
         """The finished run that a cell asks about, or why there is none; None for a cell that needs none."""
         if cell.study not in ASKED_OF_A_RUN:
             return None
-        return parent_of(cell, self._plan, self._model.cells, self._model.runs(), failed)
+        return self._parents.of(cell, self._model.newest, failed)
 
     async def session_of(self, cell: Cell) -> Parent:
         """The parent of a cell with its session's files here. UserError when there is none or they cannot be had."""

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from agenttime_tui.harness.outcome import SAYS_WHEN_DONE
-from agenttime_tui.harness.view import Facts
+from agenttime_tui.harness.view import CONNECTED, Facts
 
 RULES = {
     "tools": "the tools offered to the model are the agreed ones",
     "tools_alive": "the command line did not say that its tools cannot work",
+    "servers": "the tool servers that the task hands the agent were connected",
     "no_subagents": "no other agent was started where none is allowed",
     "prompt": "the prompt that the command line took is the planned one, by its hash",
     "model": "only the model that was asked for answered",
@@ -22,6 +23,8 @@ RULES = {
 }
 """Rule id -> what it says."""
 
+UNNAMED = re.compile(r"[^A-Za-z0-9_-]")
+"""What Claude Code puts _ for in the name of a tool."""
 DATED = re.compile(r"[-@](?:20\d{6}|20\d\d-\d\d-\d\d|latest)$")
 
 
@@ -46,6 +49,8 @@ class Expected:
     tools: frozenset[str] | None = None
     subagents: bool = True
     """Other agents may be started."""
+    servers: tuple[str, ...] = ()
+    """Tool servers of the task that the agent was told of."""
 
 
 def expected_of(spec: Mapping[str, Any] | None) -> Expected:
@@ -65,6 +70,7 @@ def expected_of(spec: Mapping[str, Any] | None) -> Expected:
         prompt_sha256=origin.get("prompt_sha256"),
         tools=frozenset(map(str, tools)) if isinstance(tools, list | tuple) else None,
         subagents=options.get("subagents") is not False,
+        servers=tuple(map(str, origin.get("servers") or ())),
     )
 
 
@@ -80,6 +86,7 @@ def checks_of(
     return [
         _tools(facts, expected),
         Check("tools_alive", not facts.tools_dead),
+        _servers(facts, expected),
         Check("no_subagents", None if expected.subagents else facts.subagents == 0, _count(facts.subagents)),
         _same("prompt", facts.prompt_sha256, expected.prompt_sha256),
         _model(facts, expected),
@@ -97,11 +104,25 @@ def failed(checks: Iterable[Check]) -> tuple[str, ...]:
 def _tools(facts: Facts, expected: Expected) -> Check:
     if expected.tools is None or facts.tools is None:
         return Check("tools", None)
-    offered = frozenset(facts.tools)
+    offered = frozenset(name for name in facts.tools if not name.startswith(_prefixes(expected)))
     more, less = sorted(offered - expected.tools), sorted(expected.tools - offered)
     parts = [f"not agreed: {', '.join(more)}"] if more else []
     parts += [f"missing: {', '.join(less)}"] if less else []
     return Check("tools", not parts, "; ".join(parts))
+
+
+def _prefixes(expected: Expected) -> tuple[str, ...]:
+    """How the names of the tools begin that the task's own servers have."""
+    return tuple(f"mcp__{UNNAMED.sub('_', name)}__" for name in expected.servers)
+
+
+def _servers(facts: Facts, expected: Expected) -> Check:
+    """Known where the command line says it: Claude Code of each, Codex of one without which it does not begin."""
+    if not expected.servers or facts.servers is None:
+        return Check("servers", None)
+    said = {name: facts.servers.get(name) for name in expected.servers}
+    failed = [f"{name} {status}" for name, status in said.items() if status not in (None, CONNECTED)]
+    return Check("servers", False if failed else True if None not in said.values() else None, "; ".join(failed))
 
 
 def _model(facts: Facts, expected: Expected) -> Check:

@@ -14,6 +14,8 @@ How it was found to behave (2.1.332), and what follows from it:
 - It records the system prompt of a session's first request and sends it with every later turn, so a first turn without
   tools must not record it.
 - A refusal would make it ask again, and then go on with another model, unless both are turned off.
+- A tool server of a task is waited for and its tools are seen at once, as it is marked to be always loaded; one that
+  does not start is left out, and the session's first event says so. It is reached past the socket to the model.
 - To stop it TERM is right: it ends its command, writes down what it cost, and says no last line. INT would end it
   with code 0.
 """
@@ -27,7 +29,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from agenttime_tui.errors import UserError
-from agenttime_tui.harness import mcp
+from agenttime_tui.harness import mcp, task_servers
 from agenttime_tui.harness.config_home import (
     HOME,
     PLACE,
@@ -58,6 +60,8 @@ BEARER = "ANTHROPIC_AUTH_TOKEN"
 OPTIONS = ("subagents", "tools", "settings", "env", "add_dir", "clock_server", "source")
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
 DELEGATION = "Task,Agent,Workflow,TeamCreate,TeamDelete,SendMessage"
+RESERVED = ("workspace", "ide", "computer-use", "claude-in-chrome")
+"""Names of tool servers that it keeps for itself: one of a task would be left out without a word."""
 SESSIONS = uuid.UUID("5a1c9f0e-64cb-5d1c-9a53-0f6f1f0c8f52")
 """Namespace of the session ids that are made of names."""
 QUIET = {
@@ -84,7 +88,7 @@ class ClaudeCode:
         """The launch of one turn, prompt on stdin; UserError when an option or the account does not fit."""
         known_options(agent, OPTIONS)
         fits(agent, turn, self.turns)
-        files, flags = _tools(agent, turn)
+        files, flags = _tools(agent, task, turn)
         env, secrets = _account(agent, turn)
         option_text(agent, "source", "")
         own = option_table(agent, "env")
@@ -111,6 +115,7 @@ class ClaudeCode:
             keep=(PROJECTS,),
             answer=Answer({"type": "result"}, ("result",)),
             prompt_by="stdin",
+            servers=tuple(one.name for one in task_servers.handed(turn, task)),
             remarks=_remarks(prompt),
         )  # fmt: skip
 
@@ -163,7 +168,7 @@ def _session(turn: Turn) -> list[str]:
     return ["--session-id", _session_id(turn.session)] if turn.session else []
 
 
-def _tools(agent: AgentLike, turn: Turn) -> tuple[dict[str, bytes], list[str]]:
+def _tools(agent: AgentLike, task: TaskLike, turn: Turn) -> tuple[dict[str, bytes], list[str]]:
     """Files by their place, and flags, that give the session its tools and its system prompt."""
     files: dict[str, bytes] = {}
 
@@ -186,10 +191,15 @@ def _tools(agent: AgentLike, turn: Turn) -> tuple[dict[str, bytes], list[str]]:
         flags += ["--tools", "", "--permission-mode", "dontAsk"]
         flags += [] if turn.continues else ["--system-prompt-snapshot", "off"]
     server = mcp.clock(agent) if turn.tools == "clock" else mcp.oracle(turn) if turn.tools == "oracle" else None
+    theirs = task_servers.handed(turn, task, RESERVED if server is None else (*RESERVED, server.name))
+    if server is not None or theirs:
+        tables = {one.name: task_servers.claude_table(one) for one in theirs}
+        tables |= {} if server is None else {server.name: _own_server(server)}
+        flags += ["--mcp-config", placed("tools.json", _json({"mcpServers": tables}))]
     if server is not None:
         files |= programs(*server.files)
         tool = f"mcp__{server.name}__{server.tool}"
-        flags += ["--mcp-config", placed("tools.json", _server_file(server)), "--allowedTools", tool]
+        flags += ["--allowedTools", tool]
         if turn.tools == "clock":
             flags += ["--tools", tool, "--restricted", "--permission-mode", "dontAsk"]
         else:
@@ -203,16 +213,15 @@ def _tools(agent: AgentLike, turn: Turn) -> tuple[dict[str, bytes], list[str]]:
     return files, flags
 
 
-def _server_file(server: mcp.ToolServer) -> bytes:
+def _own_server(server: mcp.ToolServer) -> dict[str, object]:
     """Its place is filled in by the CLI from a variable: a file cannot know the environment's root."""
-    table = {
+    return {
         "type": "stdio",
         "command": "/bin/sh",
         "args": [f"${{CLAUDE_CONFIG_DIR}}/../{server.file}", *server.args],
         "env": dict(server.env),
         "alwaysLoad": True,
     }
-    return _json({"mcpServers": {server.name: table}})
 
 
 def _json(content: object) -> bytes:

@@ -13,8 +13,9 @@ How it was found to behave (0.171.0), and what follows from it:
 - A session in code mode carries the list of its tools in its history, where the model would still see them: a turn
   without tools takes those lines out of its copy first.
 - Whether a session has sub-agents is settled by its first turn: one that begins without tools has none later on.
-- A model that searches for its tools would not see the oracle's, so with the oracle it does not search. With a tool
+- A model that searches for its tools would not see those of a server, so with one it does not search. With a tool
   server come three tools of the CLI's own that list what servers have.
+- A tool server that does not start is only seen where it is required: then the session does not begin.
 - A login is refreshed by writing auth.json anew: its home is in memory then, and only `sessions` is a link out of it.
 - Effort `ultra` goes out as `xhigh` and adds sub-agents; `max` is the highest effort of a single agent.
 - To stop it TERM is enough, with the rest of its group killed after: it dies at once, without a last line, and leaves
@@ -29,8 +30,8 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from agenttime_tui.errors import UserError
-from agenttime_tui.harness import mcp
-from agenttime_tui.harness.codex_config import config, has_login
+from agenttime_tui.harness import mcp, task_servers
+from agenttime_tui.harness.codex_config import catalog_of, config, has_login, server_table
 from agenttime_tui.harness.config_home import (
     HOME,
     PLACE,
@@ -82,7 +83,10 @@ class Codex:
         option_text(agent, "source", "")
         option_texts(agent, "tools")
         subagents = option_flag(agent, "subagents", True)
-        text = config(agent.model, agent.effort, turn, _base_url(agent, turn), subagents, servers, more)
+        theirs = task_servers.handed(turn, task, (*(one.name for one in servers), *_servers_of(more)))
+        tables = {one.name: server_table(one) for one in servers}
+        tables |= {one.name: task_servers.codex_table(one, task, agent) for one in theirs}
+        text = config(agent.model, agent.effort, turn, _base_url(agent, turn), subagents, tables, more)
         name = f"{short_hash(text)}.toml"
         files = {f"{PLACE}/{name}": text, **dict(programs(START))}
         for server in servers:
@@ -93,7 +97,7 @@ class Codex:
         flags += ["-c", f"model_reasoning_effort={agent.effort}"] if agent.effort else []
         session = {"": [], "resume": ["resume"], "fork": ["resume"]}[turn.continues]
         which = {"": [], "resume": [FIRST_SESSION], "fork": [turn.session]}[turn.continues]
-        start = ["/bin/sh", inside(f"{PLACE}/{START}"), name, turn.tools, agent.model]
+        start = ["/bin/sh", inside(f"{PLACE}/{START}"), name, catalog_of(turn, tables), agent.model]
         login, key = has_login(turn), VARIABLES["codex"]
         dummy = turn.door.dummy_key if turn.door else ""
         return Launch(
@@ -109,6 +113,7 @@ class Codex:
             keep=(SESSIONS,),
             answer=Answer({"type": "item.completed", "item": {"type": "agent_message"}}, ("item", "text")),
             prompt_by=by,
+            servers=tuple(one.name for one in theirs),
             remarks=(*remarks, *_remarks(agent, turn)),
         )
 
@@ -126,6 +131,12 @@ def _base_url(agent: AgentLike, turn: Turn) -> str:
     route = route_of(agent, turn.account)
     url = turn.door.base_url if turn.door is not None else route.upstream if route is not None else ""
     return "" if url == LOGIN_ENDPOINT else url
+
+
+def _servers_of(more: Mapping[str, Any]) -> Iterator[str]:
+    """Names of the tool servers that the operator's own keys bring."""
+    found = more.get("mcp_servers")
+    yield from map(str, found) if isinstance(found, Mapping) else ()
 
 
 def _is_rollout(path: str) -> bool:

@@ -36,10 +36,12 @@ def config(
     turn: Turn,
     base_url: str,
     subagents: bool,
-    servers: tuple[ToolServer, ...],
+    servers: Mapping[str, Tables],
     more: Mapping[str, Any],
 ) -> bytes:
     """The file. `base_url` is the model's endpoint, empty for the CLI's own; `more` are the operator's keys: they win.
+
+    `servers` are the tool servers by name.
 
     An `env_key` is named unless the account is a login and no listener stands in for it.
     """
@@ -63,7 +65,7 @@ def config(
         "feedback": {"enabled": False},
         "features": features,
     }
-    if turn.tools != "native":
+    if catalog_of(turn, servers) != "native":
         tables["model_catalog_json"] = "catalog.json"
     if bare:
         tables |= {
@@ -75,8 +77,13 @@ def config(
     if base_url:
         tables |= {"model_provider": PROVIDER, "model_providers": {PROVIDER: _provider(base_url, has_login(turn))}}
     if servers:
-        tables["mcp_servers"] = {server.name: _server(server) for server in servers}
+        tables["mcp_servers"] = dict(servers)
     return toml(_merged(tables, more)).encode()
+
+
+def catalog_of(turn: Turn, servers: Mapping[str, Tables]) -> str:
+    """Which catalog of models the session has: the CLI's own (native), or one changed for none, clock or servers."""
+    return turn.tools if turn.tools in ("none", "clock") else "servers" if servers else "native"
 
 
 def has_login(turn: Turn) -> bool:
@@ -89,7 +96,8 @@ def _provider(base_url: str, login: bool) -> Tables:
     return found | ({"requires_openai_auth": True} if login else {"env_key": VARIABLES["codex"]})
 
 
-def _server(server: ToolServer) -> Tables:
+def server_table(server: ToolServer) -> Tables:
+    """The entry of one of our own tool servers."""
     found: Tables = {
         "command": "/bin/sh",
         "args": [inside(server.path), *server.args],

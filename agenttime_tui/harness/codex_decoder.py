@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agenttime_tui.harness.codex_rollout import Rollout
-from agenttime_tui.harness.codex_words import DEAD_TOOLS, HARMLESS, OWN_LOG, RETRIED, failure_of
+from agenttime_tui.harness.codex_words import DEAD_TOOLS, HARMLESS, OWN_LOG, RETRIED, failure_of, servers_failed
 from agenttime_tui.harness.lines import table, whole
 from agenttime_tui.harness.shell import bare
 from agenttime_tui.harness.tools import starts_agent, tool_purpose
@@ -37,6 +37,8 @@ class CodexDecoder(Rollout):
 
     def remark(self, text: str, seq: int, at_s: float | None) -> None:
         """Takes in a line of the error output; most are the program's own log."""
+        for name in servers_failed(text):
+            self.server(name, "failed")
         self.put(Item("note" if OWN_LOG.search(text) else "error", text, at_s, seq))
 
     def _item(self, item: dict[str, Any], done: bool, seq: int, at_s: float | None) -> bool:

@@ -3,7 +3,7 @@
 #   codex_start.sh CONFIG TOOLS MODEL PROGRAM ARGUMENT...
 #
 # CONFIG is a file beside this one; where a line begins with `args = ["{root}/`, the environment's root takes that place.
-# TOOLS is native, none, clock or oracle. The first argument `@session` becomes the id of the first session of this home.
+# TOOLS is native, none, clock or servers. The first argument `@session` becomes the id of the first session of this home.
 
 here=${0%/*}
 root=${here%/opt/agent}
@@ -55,8 +55,8 @@ catalog() { "$program" debug models --bundled 2>/dev/null </dev/null; }
 case $tools in
 none) (export LC_ALL=C; catalog | without_tools '[]' | whole_requests) >"$CODEX_HOME/catalog.json" ;;
 clock) (export LC_ALL=C; catalog | without_tools '["clock"]' | with_model) >"$CODEX_HOME/catalog.json" ;;
-# The oracle is to be seen at once, not to be searched for.
-oracle) (export LC_ALL=C; catalog | sed 's/"supports_search_tool":true/"supports_search_tool":false/g') >"$CODEX_HOME/catalog.json" ;;
+# What a server has is to be seen at once, not to be searched for.
+servers) (export LC_ALL=C; catalog | sed 's/"supports_search_tool":true/"supports_search_tool":false/g') >"$CODEX_HOME/catalog.json" ;;
 esac || exit 96
 awk -v root="$root" -v mark='args = ["{root}/' '
 	index($0, mark) == 1 { $0 = "args = [\"" root "/" substr($0, length(mark) + 1) }

@@ -24,6 +24,16 @@ LIMIT_CODES = frozenset(("usage_limit_exceeded", "rate_limit_exceeded", "respons
 REFUSAL_CODES = frozenset(("cyber_policy", "content_policy"))
 
 
+SERVERS_FAILED = re.compile(r"required MCP servers failed to initialize: ")
+SERVER = re.compile(r"(?:^|; )([A-Za-z0-9_.-]+): ")
+
+
+def servers_failed(text: str) -> list[str]:
+    """Names of the required tool servers of which a line says that they did not start."""
+    found = SERVERS_FAILED.search(text)
+    return SERVER.findall(text[found.end() :]) if found else []
+
+
 def code_text(info: Any) -> str | None:
     """The rollout's `codex_error_info` as one word: a name, or `name:status`."""
     if isinstance(info, str):

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from agenttime_tui.errors import UserError
+from agenttime_tui.harness import task_servers
 from agenttime_tui.harness.protocol import (
     PLAIN,
     AgentLike,
@@ -60,7 +61,7 @@ class Command:
             result=result,
             version_argv=option_texts(agent, "version_argv") or None,
             prompt_by="argument" if as_argument else "stdin",
-            remarks=(CLOCK_ONLY,) if turn.tools == "clock" else (),
+            remarks=(CLOCK_ONLY,) if turn.tools == "clock" else task_servers.left_out(turn),
         )
 
     def copy_of_session(self, kept: Mapping[str, bytes], turn: Turn, workdir: str) -> tuple[bytes, str]:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from agenttime_tui.harness.shell import Purpose, purpose
-from agenttime_tui.harness.view import NO_RESULT, Facts, Item
+from agenttime_tui.harness.view import CONNECTED, NO_RESULT, Facts, Item
 from remote_agent.wire import LINE_CAP_BYTES
 
 TEXT_CAP = 200_000
@@ -21,6 +21,7 @@ ANSWER_CAP = 200
 """A clock's answer up to this length is shown beside the call."""
 
 MODELS_AT_MOST = 50
+SERVERS_AT_MOST = 50
 PROGRESS = frozenset(("think", "say", "tool", "out", "edit", "clock", "sleep", "wait"))
 """Kinds that show the model at work: they end a stall."""
 EARLIER_S = -2.0
@@ -205,6 +206,12 @@ class Lines:
         self.facts.prompts += 1
         if self.facts.prompt_sha256 is None:
             self.facts.prompt_sha256 = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def server(self, name: str, status: str) -> None:
+        """Takes note of what the command line says of a tool server."""
+        known = self.facts.servers or {}
+        if known.get(name, CONNECTED) == CONNECTED and (name in known or len(known) < SERVERS_AT_MOST):
+            self.facts.servers = known | {name: status}
 
     def answered_by(self, model: Any, seq: int, at_s: float | None) -> None:
         """Takes note of the model that answers, and shows it where it is another one than before."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -53,6 +53,34 @@ class TaskLike(Protocol):
         """Where the agent works, absolute inside the environment."""
 
 
+class ServerLike(Protocol):
+    """A tool server (MCP) that a task hands its agent, as a harness reads it."""
+
+    @property
+    def name(self) -> str:
+        """What its tools are known by."""
+
+    @property
+    def transport(self) -> str:
+        """stdio, http (the streamable one) or sse."""
+
+    @property
+    def url(self) -> str:
+        """Of http and sse."""
+
+    @property
+    def command(self) -> str:
+        """Of stdio: a program inside the environment."""
+
+    @property
+    def args(self) -> Sequence[str]:
+        """Of stdio."""
+
+    @property
+    def headers(self) -> Sequence[tuple[str, str]]:
+        """Of http and sse."""
+
+
 @dataclass(frozen=True, slots=True)
 class Door:
     """How a session reaches its model, as its CLI sees it."""
@@ -82,6 +110,8 @@ class Turn:
     """The task's own system prompt."""
     elapsed_s: str = ""
     """What the oracle tells, a plain decimal."""
+    servers: tuple[ServerLike, ...] = ()
+    """Tool servers of the task: they belong to the native tools, and are not there where those are not."""
     door: Door | None = None
     """None: the CLI's own endpoint."""
     toolset: str = ""
@@ -127,6 +157,8 @@ class Launch:
     """How its last message is found."""
     prompt_by: str = "argument"
     """argument, stdin, or stdin-file where it is longer than an argument may be."""
+    servers: tuple[str, ...] = ()
+    """Names of the task's tool servers that the session is told of."""
     remarks: tuple[str, ...] = ()
     """What the run has to say about how it was started, in plain sentences."""
 

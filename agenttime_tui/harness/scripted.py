@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import PurePosixPath
 
 from agenttime_tui.errors import UserError
+from agenttime_tui.harness import task_servers
 from agenttime_tui.harness.config_home import PLACE, fits, inside, kept_path, program, short_hash, tar_of
 from agenttime_tui.harness.protocol import (
     PLAIN,
@@ -60,6 +61,7 @@ class Scripted:
             keep=(SESSIONS,),
             answer=Answer({"type": "result"}, ("text",)),
             prompt_by="stdin",
+            remarks=task_servers.left_out(turn),
         )
 
     def copy_of_session(self, kept: Mapping[str, bytes], turn: Turn, workdir: str) -> tuple[bytes, str]:

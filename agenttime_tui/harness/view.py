@@ -15,6 +15,9 @@ back. retry, limit, refusal: the provider. model: another model answers. raw: a 
 CALLS = ("tool", "edit", "clock", "sleep", "wait")
 """Kinds that may be a call: they run, and take time."""
 
+CONNECTED = "connected"
+"""What is said of a tool server that works."""
+
 NO_RESULT = "no result"
 """Remark on a call whose result never came."""
 
@@ -96,6 +99,8 @@ class Facts:
     """The command line's own id of the session, by which it is resumed."""
     tools: tuple[str, ...] | None = None
     """Tools that were offered to the model."""
+    servers: dict[str, str] | None = None
+    """Tool servers by name with what the command line said of them; once not connected stays so."""
     tools_dead: bool = False
     """The command line said that its tools cannot work."""
     prompt_sha256: str | None = None

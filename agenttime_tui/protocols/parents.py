@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from agenttime_tui.campaign.cells import Cell
@@ -11,6 +11,9 @@ from agenttime_tui.campaign.run import Run
 
 PREFERRED = ("middle", "longest", "shortest")
 """Of a duration study's three runs the published choice: one request for all agents of a task, in this order."""
+
+Family = tuple[str, str, str, int, str | None]
+"""Study, pack, task, repeat and wording of the cells that differ in nothing but agent and request."""
 
 UNFINISHED = ("planned", "staged", "preparing", "running", "unknown")
 
@@ -28,22 +31,31 @@ class Choice:
         return self.run is None and bool(self.why)
 
 
-def parent_of(
-    cell: Cell, plan: Plan, cells: Mapping[str, Cell], runs: Sequence[Run], failed: Collection[str] = ()
-) -> Choice:
-    """The run that `cell` asks about. `failed`: cells that fit no machine and will not be run."""
-    study = plan.study.retrospection.parents
-    nth = (cell.repeat - 1) // answers_of(cell, plan) + 1
-    family = [one for one in cells.values()
-              if (one.study, one.pack, one.task, one.repeat) == (study, cell.pack, cell.task, nth)
-              and one.wording == (plan.wording if study == "duration" else None)]  # fmt: skip
-    if not any(one.agent == cell.agent for one in family):
-        return Choice(None, f'the campaign has no {study} run of this agent and task: add "{study}" to its studies')
-    newest = {run.cell: run for run in runs}
-    if study == "natural":
-        (own,) = (one for one in family if one.agent == cell.agent)
-        return _settled(own, newest, failed)
-    return _common(cell, family, newest, failed)
+Newest = Callable[[str], Run | None]
+"""The newest run of a cell by its id, None where nobody has tried it."""
+
+
+class Parents:
+    """The runs that the questions of a plan may be about, found once: a campaign asks for them at every turn."""
+
+    def __init__(self, plan: Plan, cells: Iterable[Cell]) -> None:
+        self._plan = plan
+        self._families: dict[Family, list[Cell]] = {}
+        for cell in cells:
+            self._families.setdefault((cell.study, cell.pack, cell.task, cell.repeat, cell.wording), []).append(cell)
+
+    def of(self, cell: Cell, newest: Newest, failed: Collection[str] = ()) -> Choice:
+        """The run that `cell` asks about. `failed`: cells that fit no machine and will not be run."""
+        study = self._plan.study.retrospection.parents
+        nth = (cell.repeat - 1) // answers_of(cell, self._plan) + 1
+        wording = self._plan.wording if study == "duration" else None
+        family = self._families.get((study, cell.pack, cell.task, nth, wording), [])
+        if not any(one.agent == cell.agent for one in family):
+            return Choice(None, f'the campaign has no {study} run of this agent and task: add "{study}" to its studies')
+        if study == "natural":
+            (own,) = (one for one in family if one.agent == cell.agent)
+            return _settled(own, newest, failed)
+        return _common(cell, family, newest, failed)
 
 
 def answers_of(cell: Cell, plan: Plan) -> int:
@@ -51,8 +63,8 @@ def answers_of(cell: Cell, plan: Plan) -> int:
     return plan.study.retrospection.answers if cell.study == "retrospection" else 1
 
 
-def _settled(own: Cell, newest: Mapping[str, Run], failed: Collection[str]) -> Choice:
-    run = newest.get(own.id)
+def _settled(own: Cell, newest: Newest, failed: Collection[str]) -> Choice:
+    run = newest(own.id)
     if own.id in failed:
         return Choice(None, "its parent fits no machine")
     if run is None or run.execution in UNFINISHED or not is_settled(run):
@@ -61,7 +73,7 @@ def _settled(own: Cell, newest: Mapping[str, Run], failed: Collection[str]) -> C
     return Choice(None, f"its parent, {run.id[:8]}, {why}") if why else Choice(run)
 
 
-def _common(cell: Cell, family: Sequence[Cell], newest: Mapping[str, Run], failed: Collection[str]) -> Choice:
+def _common(cell: Cell, family: Sequence[Cell], newest: Newest, failed: Collection[str]) -> Choice:
     """The request that every agent's run of the task has, in the preferred order; else the agent's own first."""
     choices = {one: _settled(one, newest, failed) for one in family}
     if any(choice.run is None and not choice.never for choice in choices.values()):

@@ -233,6 +233,9 @@ def _origin(
         made["tools"] = tools
     if task.track:
         made["track"] = task.track
+    servers = list(dict.fromkeys(name for one in started for name in one.launch.servers))
+    if servers:
+        made["servers"] = servers
     remarks = list(dict.fromkeys(remark for one in started for remark in one.launch.remarks))
     if remarks:
         made["remarks"] = remarks

@@ -75,5 +75,7 @@ def _with_task(outline: Outline, cell: Cell, task: Task) -> Outline:
         turn = replace(step.turn, system=task.system)
         if clock_only and turn.tools == "native":
             turn = replace(turn, tools="clock")
+        if turn.tools == "native":
+            turn = replace(turn, servers=task.harbor.mcp_servers)
         steps.append(replace(step, turn=turn))
     return replace(outline, steps=tuple(steps))

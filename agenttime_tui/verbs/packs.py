@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from agenttime_tui.engines import engine_here
 from agenttime_tui.errors import UserError
 from agenttime_tui.look import durations
 from agenttime_tui.look.sanitise import clean
@@ -21,13 +19,8 @@ from task_packs.errors import PackError
 from task_packs.grading import Outcome
 from task_packs.load import Pack, Task, find_packs, load_pack, study_families
 
-if TYPE_CHECKING:
-    import docker
-
 CELLS_PER_TASK = 3
 LIVE = "Graded live: what a session leaves is kept alive, and its slot held, until it is graded or released."
-UNIX = "unix://"
-UNIX_SOCKET = f"{UNIX}/var/run/docker.sock"
 
 
 def listed(context: Context) -> int:
@@ -128,36 +121,11 @@ def _grader(context: Context, pack: Pack, log: Callable[[str], None]) -> Iterato
         client.close()
 
 
-def _listens(path: str) -> bool:
-    """Whether a Unix socket takes a connection; asked first, because the SDK leaves a failed one open."""
-    with socket.socket(socket.AF_UNIX) as tried:
-        try:
-            tried.connect(path)
-        except OSError:
-            return False
-    return True
-
-
 def in_directory_or_not(task: Task, solve: bool) -> Outcome:
     """Grades in a directory of this computer, unless the task needs a container."""
     if task.builds or task.separate:
         return Outcome("not_graded", detail="it takes a container engine, and none answers here")
     return grade_in_directory(task, solve)
-
-
-def engine_here() -> docker.DockerClient | None:
-    """The container engine of this computer, None where none answers."""
-    host = os.environ.get("DOCKER_HOST") or UNIX_SOCKET
-    if host.startswith(UNIX) and not _listens(host.removeprefix(UNIX)):
-        return None
-    import docker
-
-    try:
-        client = docker.from_env()
-        client.ping()
-    except Exception:  # the SDK lets errors of several libraries through; any of them means: no engine
-        return None
-    return client
 
 
 def _place(text: str) -> str | Path:

@@ -7,13 +7,14 @@ from agenttime_tui.harness.outcome import outcome_of
 from agenttime_tui.harness.view import Facts
 
 HASH = "9c" * 32
-AGREED = Expected("claude-fable-5-1", "max", "2.1.259", HASH, frozenset(("Bash", "Edit")), subagents=False)
+AGREED = Expected("claude-fable-5-1", "max", "2.1.259", HASH, frozenset(("Bash", "Edit")), False, ("shelf", "a.b-c"))
 
 
 def seen() -> Facts:
     return Facts(
-        models=("claude-fable-5-1",), effort="max", version="2.1.259", prompt_sha256=HASH, tools=("Edit", "Bash"),
-        result="success",
+        models=("claude-fable-5-1",), effort="max", version="2.1.259", prompt_sha256=HASH, result="success",
+        tools=("Edit", "Bash", "mcp__shelf__count_books", "mcp__a_b-c__look_up"),
+        servers={"shelf": "connected", "a.b-c": "connected"},
     )  # fmt: skip
 
 
@@ -28,6 +29,8 @@ def test_a_run_as_agreed_passes_every_rule() -> None:
     [
         ("tools", "tools", ("Bash", "Edit", "Task")),
         ("tools", "tools", ("Bash",)),
+        ("tools", "tools", ("Bash", "Edit", "mcp__other__shelf")),
+        ("servers", "servers", {"shelf": "connected", "a.b-c": "failed"}),
         ("tools_alive", "tools_dead", True),
         ("no_subagents", "subagents", 1),
         ("prompt", "prompt_sha256", "0" * 64),
@@ -47,7 +50,7 @@ def test_what_is_not_known_is_not_failed() -> None:
     checks = checks_of(Facts(), AGREED, whole=None)
     assert failed(checks) == ()
     assert [check.rule for check in checks if check.passed is None] == [
-        "tools", "prompt", "model", "effort", "version", "transcript",
+        "tools", "servers", "prompt", "model", "effort", "version", "transcript",
     ]  # fmt: skip
 
 

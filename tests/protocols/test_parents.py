@@ -11,7 +11,7 @@ from agenttime_tui.campaign.cells import Cell, TaskInfo, make_cells
 from agenttime_tui.campaign.plan import Plan, make_plan
 from agenttime_tui.campaign.reducer import planned
 from agenttime_tui.campaign.run import Run
-from agenttime_tui.protocols.parents import parent_of
+from agenttime_tui.protocols.parents import Choice, Parents
 
 TASKS = {"demo": [TaskInfo("mend", (5_000, 10_000, 20_000), "demo"), TaskInfo("other", (1_000, 2_000, 3_000), "demo")]}
 WORDING = "Use {N} {unit} for this."
@@ -35,6 +35,10 @@ def campaign(**tables: Any) -> tuple[Plan, dict[str, Cell]]:
 def ended(cell: Cell, **changes: Any) -> Run:
     run = replace(planned(cell, "c"), id=f"run-{cell.id}", execution="ended", worked_s=5.0, capture="complete")
     return replace(run, extra=run.extra | {"closed": True}, **changes)
+
+
+def parent_of(cell: Cell, plan: Plan, cells: dict[str, Cell], runs: list[Run]) -> Choice:
+    return Parents(plan, cells.values()).of(cell, {run.cell: run for run in runs}.get)
 
 
 @pytest.mark.parametrize("parents", ["natural", "duration"])
