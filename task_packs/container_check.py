@@ -19,6 +19,7 @@ from task_packs.images import ensure_image
 from task_packs.load import Task
 from task_packs.rootfs import Log
 from task_packs.session_files import SAID
+from task_packs.step_check import Place, walk
 from task_packs.task_images import ensure_task_image, ensure_verifier_image
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ def _in(
         steps.append((task.solution_tar(), SOLUTION, task.solution_argv, SOLVE_S, task.user))
     if fault := _open_to(there):
         return Outcome("grader_error", detail=fault)
+    if task.steps:
+        return walk(_place(there, task), task, solve, lambda step: {})
     for tar, place, argv, limit_s, user in steps:
         _put(there, tar, place, open_to_all=True)
         code, said = _run(there, argv(place), task.workdir, {}, limit_s, user)
@@ -83,6 +86,24 @@ def _in(
         return repeated(lambda: _graded(there, task, solve, FIXED_PATH), times)
     with _moved_on(client, there, tag, task, log) as fresh:
         return repeated(lambda: _graded(fresh, task, solve, {}), times)
+
+
+def _place(there: Container, task: Task) -> Place:
+    """A container for a walk through the steps of a task."""
+
+    def put(tar: bytes, dest: str) -> None:
+        _put(there, tar, dest, open_to_all=dest not in (TESTS, REWARD))
+
+    def run(argv: list[str], env: dict[str, str], limit_s: float, user: str) -> tuple[int | None, bytes]:
+        return _run(there, argv, task.workdir, {**FIXED_PATH, **env} if user == "root" else env, limit_s, user)
+
+    def graded(code: int | None, said: bytes) -> RawGrade:
+        return RawGrade(code, _reward(there, "reward.json"), _reward(there, "reward.txt"), said)
+
+    def remove(dest: str) -> None:
+        _run(there, ["rm", "-rf", dest], "/", {}, COLLECT_S)
+
+    return Place("", put, run, remove, graded, lambda: _open_to(there))
 
 
 def _open_to(there: Container) -> str:

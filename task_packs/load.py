@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,9 +25,10 @@ from task_packs.manifest import (
 )
 from task_packs.session_files import SESSION_FILES, checked_session
 from task_packs.standing import Standing, standing
+from task_packs.task_steps import TaskStep, delivered, prompts_of_steps, steps_hindrance, steps_of
+from task_packs.variables import REFERENCE, filled, interpreter
 
 BUILT_IN = Path(__file__).parent
-REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 ARTIFACTS = "/logs/artifacts"
 USERS = {"root": 0, "agent": 1000}
 NOT_WORKSPACE = ("Dockerfile", "docker-compose.yaml", "docker-compose.yml", ".dockerignore")
@@ -54,7 +54,7 @@ class Task:
     @property
     def present(self) -> bool:
         """Whether the task's files are here."""
-        return (self.path / "instruction.md").is_file()
+        return (self.path / "instruction.md").is_file() or prompts_of_steps(self.path)
 
     @property
     def requests_ms(self) -> tuple[int, ...]:
@@ -86,7 +86,12 @@ class Task:
     @property
     def hindrance(self) -> str:
         """Why the task cannot be launched although its files are here; empty when nothing stands in the way."""
-        return hindrance(self.path) if self.path.is_dir() else ""
+        return (hindrance(self.path) or steps_hindrance(self)) if self.path.is_dir() else ""
+
+    @cached_property
+    def steps(self) -> tuple[TaskStep, ...]:
+        """Its steps, each with a prompt and a grader of its own; none for a task of one prompt. PackError."""
+        return steps_of(self.path, self.uid) if self.harbor.steps else ()
 
     @property
     def by_answer(self) -> bool:
@@ -117,6 +122,8 @@ class Task:
     @property
     def solved(self) -> bool:
         """Whether there is a reference solution, so that a check can show that the task can be passed."""
+        if prompts_of_steps(self.path):
+            return all(step.solved for step in self.steps)
         answered = (self.by_answer or self.grade.session) and (self.path / REFERENCE_FILE).is_file()
         return answered or (not self.by_answer and self.scripted)
 
@@ -195,6 +202,8 @@ class Task:
 
     def instruction(self) -> bytes:
         """The native text in UTF-8, the pack's native time texts removed; PackError when one does not occur once."""
+        if prompts_of_steps(self.path):
+            raise PackError(f"{self.path}: has {len(self.steps)} steps with a prompt each and no prompt of its own")
         path = self.path / "instruction.md"
         self._require(path)
         text = read_instruction(path)
@@ -208,6 +217,10 @@ class Task:
         if not text.strip():
             raise PackError(f"{path}: is empty")
         return text.encode("utf-8")
+
+    def step_instruction(self, step: TaskStep) -> bytes:
+        """The native text of one of its steps, the pack's native time texts removed. PackError."""
+        return delivered(step, self.steps, self.pack.manifest.prompt.strip, self.pack.path / PACK_FILE)
 
     def workspace_tar(self) -> bytes:
         """What the agent starts with, to be extracted at the root: the workdir and its files, owned by the user.
@@ -231,7 +244,7 @@ class Task:
 
     def prepare_argv(self, prepare: str) -> list[str]:
         """What prepares, given the directory it was put in."""
-        return [*_interpreter(self.path / "prepare/prepare.sh"), f"{prepare}/prepare.sh"]
+        return [*interpreter(self.path / "prepare/prepare.sh"), f"{prepare}/prepare.sh"]
 
     def tests_tar(self) -> bytes:
         """The grader's files, owned by root, to be extracted in a directory of root made after the settle."""
@@ -243,11 +256,11 @@ class Task:
 
     def grader_argv(self, tests: str) -> list[str]:
         """What grades, given the directory the tests were put in; the interpreter is the one test.sh names."""
-        return [*_interpreter(self.path / "tests/test.sh"), f"{tests}/test.sh"]
+        return [*interpreter(self.path / "tests/test.sh"), f"{tests}/test.sh"]
 
     def solution_argv(self, solution: str) -> list[str]:
         """What solves, given the directory the solution was put in."""
-        return [*_interpreter(self.path / "solution/solve.sh"), f"{solution}/solve.sh"]
+        return [*interpreter(self.path / "solution/solve.sh"), f"{solution}/solve.sh"]
 
     @property
     def grader_timeout_ms(self) -> int:
@@ -256,8 +269,7 @@ class Task:
 
     def verifier_env(self, known: Mapping[str, str]) -> dict[str, str]:
         """The grader's own variables, with ${NAME} and ${NAME:-default} filled in from `known`, else empty."""
-        return {name: REFERENCE.sub(lambda found: known.get(found[1]) or found[2] or "", value)
-                for name, value in self.harbor.verifier_env}  # fmt: skip
+        return filled(self.harbor.verifier_env, known)
 
     @property
     def verifier_names(self) -> frozenset[str]:
@@ -380,12 +392,3 @@ def _listed(names: Iterable[str], most: int = 30) -> str:
     listed = list(names)
     more = f" and {len(listed) - most} more" if len(listed) > most else ""
     return ", ".join(listed[:most]) + more
-
-
-def _interpreter(script: Path) -> list[str]:
-    try:
-        with script.open("rb") as file:
-            first = file.readline(256)
-    except OSError:
-        return ["/bin/sh"]
-    return first[2:].decode("utf-8", "replace").split() if first.startswith(b"#!") else ["/bin/sh"]

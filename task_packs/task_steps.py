@@ -5,18 +5,22 @@ from __future__ import annotations
 import io
 import math
 import tarfile
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Protocol
 
 from task_packs.archive import MTIME_S, tar_tree
 from task_packs.errors import PackError
 from task_packs.harbor import read_instruction
 from task_packs.harbor_parts import Healthcheck
-from task_packs.harbor_steps import FOLDER, HarborStep
+from task_packs.harbor_steps import FOLDER, HarborStep, Strategy, read_steps
+from task_packs.manifest import Grade
+from task_packs.variables import interpreter
 
 SETUP, TEST, SOLVE = "setup.sh", "test.sh", "solve.sh"
-HARBORS_SHELL = ["/bin/bash"]
+HARBORS_SHELL = "/bin/bash"
 """Of a setup.sh that names no interpreter."""
 
 
@@ -28,6 +32,8 @@ class TaskStep:
     harbor: HarborStep
     uid: int
     """Who owns what it finds."""
+    strategy: Strategy = "mean"
+    """How the task makes one reward of those of its steps."""
 
     @property
     def name(self) -> str:
@@ -62,7 +68,7 @@ class TaskStep:
         seconds = (f"{one:g}" for one in (check.interval_s, check.timeout_s))
         grace = (str(math.ceil(check.start_period_s)), f"{check.start_interval_s:g}", str(check.retries))
         script = self.path / "workdir" / SETUP
-        setup = [*(interpreter(script) or HARBORS_SHELL), f"{workdir}/{SETUP}"] if script.is_file() else []
+        setup = [*interpreter(script, HARBORS_SHELL), f"{workdir}/{SETUP}"] if script.is_file() else []
         return ["/bin/sh", "-c", ready_script(), "sh", check.command, *seconds, *grace, *setup]
 
     @property
@@ -80,7 +86,7 @@ class TaskStep:
 
     def grader_argv(self, tests: str) -> list[str]:
         """What grades, given the directory the tests were put in."""
-        return [*(interpreter(self.test) or ["/bin/sh"]), f"{tests}/{TEST}"]
+        return [*interpreter(self.test), f"{tests}/{TEST}"]
 
     @property
     def solved(self) -> bool:
@@ -95,7 +101,57 @@ class TaskStep:
 
     def solution_argv(self, solution: str) -> list[str]:
         """What solves it, given the directory the solution was put in."""
-        return [*(interpreter(self.path / "solution" / SOLVE) or ["/bin/sh"]), f"{solution}/{SOLVE}"]
+        return [*interpreter(self.path / "solution" / SOLVE), f"{solution}/{SOLVE}"]
+
+
+def steps_of(task: Path, uid: int) -> tuple[TaskStep, ...]:
+    """The steps of the task in this directory. PackError."""
+    found = read_steps(task / "task.toml")
+    return tuple(TaskStep(task, one, uid, found.strategy) for one in found.steps)
+
+
+def prompts_of_steps(task: Path) -> bool:
+    """Whether the directory of a task holds steps with a prompt each. Never raises."""
+    if not (task / FOLDER).is_dir():
+        return False
+    try:
+        steps = read_steps(task / "task.toml").steps
+    except PackError:
+        return False
+    return bool(steps) and all((task / FOLDER / one.name / "instruction.md").is_file() for one in steps)
+
+
+class Graded(Protocol):
+    """What of a task says how it is graded."""
+
+    @property
+    def steps(self) -> tuple[TaskStep, ...]:
+        """Its steps."""
+
+    @property
+    def by_answer(self) -> bool:
+        """Whether the last message alone is graded."""
+
+    @property
+    def live(self) -> bool:
+        """Whether its grader needs what the session left alive."""
+
+    @property
+    def grade(self) -> Grade:
+        """The pack's grade mapping."""
+
+
+def steps_hindrance(task: Graded) -> str:
+    """Why a task with steps cannot be graded step by step; empty where it can, and for a task without steps."""
+    if not task.steps:
+        return ""
+    kinds = {
+        "by its answer": task.by_answer, "by a judge": bool(task.grade.judge), "while all it left lives": task.live,
+        "by its session": task.grade.session,
+    }  # fmt: skip
+    kind = next((name for name, so in kinds.items() if so), "")
+    many = f"has {len(task.steps)} steps with a grade each"
+    return f"{many}, and its pack grades {kind}, which is done once, after a run" if kind else ""
 
 
 @cache
@@ -104,11 +160,19 @@ def ready_script() -> str:
     return Path(__file__).with_name("step_script.sh").read_text(encoding="utf-8")
 
 
-def interpreter(script: Path) -> list[str]:
-    """What the first line of a script names; empty where it names nothing."""
-    with script.open("rb") as file:
-        first = file.readline(256)
-    return first[2:].decode("utf-8", "replace").split() if first.startswith(b"#!") else []
+def delivered(step: TaskStep, steps: Sequence[TaskStep], strip: Iterable[str], pack_file: Path) -> bytes:
+    """The text of `step` in UTF-8, without the texts of `strip`, each of which must occur once in all `steps`."""
+    text = step.text
+    for anchor in strip:
+        if (count := sum(one.text.count(anchor) for one in steps)) != 1:
+            raise PackError(
+                f"{step.path.parent}: the text {anchor!r} of prompt.strip in {pack_file} occurs {count} times in the "
+                f"steps, it must occur once"
+            )
+        text = text.replace(anchor, "")
+    if not text.strip():
+        raise PackError(f"{step.path}/instruction.md: is empty")
+    return text.encode("utf-8")
 
 
 def merged(tars: list[bytes]) -> bytes:

@@ -20,7 +20,7 @@ def execution_of(facts: Facts, session: Session) -> str:
         return "staged"
     released, exited = session.released, session.exited
     if exited is not None:
-        return "lost" if session.rebooted else "ended"
+        return "lost" if session.rebooted else "running" if session.waiting else "ended"
     if released is not None:
         return "lost" if facts.of("ended") or newest.boot_id != released.boot_id else "running"
     if facts.of("ended"):

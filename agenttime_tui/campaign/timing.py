@@ -23,6 +23,8 @@ class Session:
     exited: JournalRecord | None
     releases: int = 0
     ends: int = 0
+    waiting: bool = False
+    """Whether it has ended and a timed step that follows it may still begin."""
 
     @property
     def rebooted(self) -> bool:
@@ -43,14 +45,26 @@ class Timing:
 
 def session_of(facts: Facts) -> Session:
     """The last timed step that was released, with the first end that followed."""
+    found = sessions_of(facts)
+    if found:
+        return found[-1]
+    ends = facts.of("exited")
+    return Session(None, ends[-1] if ends else None, 0, len(ends))
+
+
+def sessions_of(facts: Facts) -> list[Session]:
+    """Every timed step that was released, in the order of their last releases."""
     releases = [one for one in facts.of("released") if one.data.get("timed", True)]
-    if not releases:
-        ends = facts.of("exited")
-        return Session(None, ends[-1] if ends else None, 0, len(ends))
-    step = releases[-1].data.get("step")
+    steps = list(dict.fromkeys(one.data.get("step") for one in reversed(releases)))
+    return [_session(facts, releases, step, step == steps[0]) for step in reversed(steps)]
+
+
+def _session(facts: Facts, releases: list[JournalRecord], step: object, last: bool) -> Session:
     mine = [one for one in releases if one.data.get("step") == step]
     ends = [one for one in facts.of("exited", step) if one.seq > mine[0].seq]
-    return Session(mine[0], ends[0] if ends else None, len(mine), len(ends))
+    waits = last and bool(ends) and bool(mine[0].data.get("then"))
+    over = waits and any(facts.of(kind) for kind in ("skipped", "settled", "ended"))
+    return Session(mine[0], ends[0] if ends else None, len(mine), len(ends), waits and not over)
 
 
 def time_of(facts: Facts, session: Session, lost: bool) -> Timing:

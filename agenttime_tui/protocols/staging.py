@@ -20,6 +20,7 @@ from agenttime_tui.protocols.outline import Asked, NotNow, Outline, Parent
 from agenttime_tui.protocols.prompt import Prompt
 from agenttime_tui.protocols.retrospection.fork_copy import fork_copy
 from agenttime_tui.protocols.starts import empties, start_tar
+from agenttime_tui.protocols.step_parts import step_parts
 from agenttime_tui.protocols.studies import ANYONE, outline_of
 from agenttime_tui.protocols.verifying import Polling
 from remote_agent.spec import SCHEMA
@@ -61,9 +62,10 @@ def launches(
     """The outline of a cell and the command of each of its steps; UserError where there can be none."""
     outline = outline_of(cell, task, parent)
     access = access or accesses.plain(agent)
-    started = []
+    started: list[Started] = []
     for asked in outline.steps:
-        turn = replace(asked.turn, **{"session": session_id(attempt), **access.turn_fields()})
+        own = f" {asked.part}" if started and asked.part else ""
+        turn = replace(asked.turn, **{"session": session_id(attempt + own), **access.turn_fields()})
         started.append(Started(asked, harness(agent.harness).command(agent, asked.prompt.bytes, task, turn)))
     return outline, started
 
@@ -119,11 +121,12 @@ def stage(
         "engine": engine,
         "origin": {**origin, **_origin(cell, task, agent, started, parent, about)},
         "environment": environment,
-        "steps": [_step(task, one, placed, polling) for one in started],
+        "steps": [_step(task, one, placed, polling) | step_parts(task, one.asked.part, placed) for one in started],
+        **({"cutoff_ms": cell.cutoff_ms} if len(outline.timed) > 1 else {}),
         "settle": task.settle if outline.start == "task" else "stop",
         "collect": _collected(task, outline, started),
         "grade": _grade(task, placed(task.tests_tar(), TESTS), grader_image, started[-1].launch.answer)
-        if outline.graded and not task.by_answer and not task.judged
+        if outline.graded and not task.by_answer and not task.judged and not task.steps
         else None,
         **({"hold": {"key": task.grade.key}} if outline.graded and task.live else {}),
     }
@@ -187,6 +190,7 @@ def _secrets(started: list[Started], access: Access) -> tuple[str, ...]:
 def _collected(task: Task, outline: Outline, started: list[Started]) -> list[str]:
     kept = [place for one in started for place in one.launch.keep]
     made = [task.workdir, *task.pack.manifest.outputs] if outline.start == "task" else []
+    made += [place for step in task.steps for place in step.harbor.artifacts]
     return list(dict.fromkeys([*made, *kept]))
 
 

@@ -34,6 +34,10 @@ def regraded(
 ) -> dict[str, Any]:
     """The data of a `graded` record; UserError where no copy can be had or no engine answers here."""
     said = f"task {task.id} of pack {task.pack.name} is graded on its machine"
+    if task.steps:
+        raise UserError(
+            f"{said}, after each of its {len(task.steps)} steps, and what they left is gone: launch it again"
+        )
     if task.settle == "keep":
         raise UserError(f"{said}, by what its session left running, and that is gone: launch it again")
     base = {"where": "operator", "grader": fingerprint(task), "flags": ["graded from its copy"]}

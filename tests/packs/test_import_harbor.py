@@ -164,9 +164,9 @@ volumes:
         ),
         (HARBOR_TOML + 'os = "windows"\n', {}, "needs windows"),
         (
-            'steps = [{ name = "one" }, { name = "two" }]\n',
+            'steps = [{ name = "one" }, { name = "two", verifier = { environment_mode = "separate" } }]\n',
             {"steps__one__instruction.md": "a\n", "steps__two__instruction.md": "b\n"},
-            "has 2 steps with a prompt each (one, two)",
+            "grades its step two in an environment of its own",
         ),
     ],
 )
