@@ -209,7 +209,10 @@ def _saying(verbs: argparse._SubParsersAction[argparse.ArgumentParser], reads: a
     verb = _verb(verbs, says, "count", "saying:count", "whether a run counts, against the default")
     verb.add_argument("counts", choices=("yes", "no"))
     verb.add_argument("--reason", help="why, for the record")
-    verb = _verb(verbs, says, "grade", "grade:grade", "grade an answer, or a held run, again; earlier grades stay")
+    verb = _verb(verbs, says, "grade", "grade:grade", "grade a run here, or a held one, again; earlier grades stay")
+    verb.add_argument(
+        "--missing", action="store_true", help="ID is a campaign: all its runs that want a grade from here"
+    )
     verb.add_argument("--release", action="store_true", help="let a held run go as it is: its slot is free afterwards")
     verb = _verb(verbs, says, "abandon", "saying:abandon", "give up a run that will not come back")
     verb.add_argument("--reason", help="why, for the record")

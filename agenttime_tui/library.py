@@ -10,7 +10,7 @@ from agenttime_tui.campaign.attempt import latest
 from agenttime_tui.campaign.campaign import Campaign
 from agenttime_tui.campaign.cells import Cell, cell_of
 from agenttime_tui.campaign.counting import Verdict, decided
-from agenttime_tui.campaign.grading import read_grade
+from agenttime_tui.campaign.grading import GRADED_STUDIES, read_grade
 from agenttime_tui.campaign.run import GradeFact, Run, TimeFact
 from agenttime_tui.errors import UserError
 from remote_agent.seal import seal
@@ -50,7 +50,12 @@ def graded_by(mappings: Mapping[str, Mapping[str, Any]]) -> Any:
 
 def new_campaign(row: CampaignRow, cells: Sequence[Cell]) -> Campaign:
     """The model of a campaign that nothing was done for yet."""
-    return Campaign(row.id, cells, graded_by(row.meta.get("grades", {})))
+    rules = row.meta.get("grades", {})
+
+    def awaits(cell: Cell) -> bool:
+        return cell.study in GRADED_STUDIES and bool((rules.get(cell.pack) or {}).get("judge"))
+
+    return Campaign(row.id, cells, graded_by(rules), awaits)
 
 
 def load_campaign(reader: Reader, row: CampaignRow) -> Campaign:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 from remote_agent import clock
@@ -28,8 +29,8 @@ TAIL_CHARS = 4000
 def finish(run: Run) -> None:
     """Every phase that has no record yet, in order; a phase that fails leaves a fault and the next one goes on."""
     phases = (
-        ("verified_again", verify_again), ("settled", settle), ("captured", finish_capture), ("collected", collect),
-        ("graded", grade),
+        ("settled", services), ("verified_again", verify_again), ("settled", settle), ("captured", finish_capture),
+        ("collected", collect), ("graded", grade),
     )  # fmt: skip
     for kind, phase in phases:
         if run.last(kind) is None:
@@ -52,6 +53,31 @@ def _patiently(phase: Callable[[Run], None], run: Run) -> None:
         if run.engine.name != "docker" or not run.engine_answers():
             raise
         phase(run)
+
+
+def services(run: Run) -> None:
+    """How the services are now that the session is over; one that is down is never restarted and is a failed check.
+
+    It is no excuse: who brought it down, the machine or the session, is not known.
+    """
+    known = run.last("services")
+    if known is not None and known.data["when"] == "over":
+        return
+    for why in services_down(run, "over"):
+        run.fault("service", "service", why)
+
+
+def services_down(run: Run, when: str) -> list[str]:
+    """Looks at the services and records what there is to say; a sentence for each one that should run and does not."""
+    found = run.engine.services() if run.spec.environment.services else []
+    down = []
+    for service, state in zip(run.spec.environment.services, found):
+        if state["status"] != "running" and (service.ready != "completed" or state["code"] != 0):
+            oom = " (out of memory)" if state["oom"] else ""
+            down.append(f"service {service.name} of the task was down: {state['status']}, code {state['code']}{oom}")
+    if down or (found and when == "over"):
+        run.append("services", {"when": when, "services": found})
+    return down
 
 
 def verify_again(run: Run) -> None:
@@ -113,28 +139,65 @@ def collect(run: Run) -> None:
     run.append("collected", {"manifest": manifest})
 
 
-def _move_on(run: Run, asked: Grade) -> str:
-    """Takes the artifacts of the session, once, and goes on in a fresh environment without it; its image's id."""
+def _move_on(run: Run, asked: Grade) -> tuple[str, list[str]]:
+    """Takes the artifacts of the session, once, and goes on in a fresh environment without it; its image's id, and
+    what went wrong on the way."""
     sealed = run.directory + "/sealed"
     if not os.path.exists(sealed + "/done"):
         os.makedirs(sealed, mode=0o700, exist_ok=True)
-        run.engine.run(["mkdir", "-p", *asked.artifacts[:1]], "/", {}, COLLECT_S)
-        for command in asked.collect:
-            run.engine.run(["/bin/sh", "-c", command], asked.cwd, {}, COLLECT_S)
-        for number, path in enumerate(asked.artifacts):
-            try:
-                run.engine.fetch(path, f"{sealed}/{number}.tar", COLLECT_CAP_BYTES)
-            except Refused:
-                raise
-            except EngineError:
-                continue  # it was not made: that is for the grader to judge
-        with open(sealed + "/done", "w"):
-            pass
+        first = [one["path"] for one in asked.artifacts if not one["service"]][:1]
+        run.engine.run(["mkdir", "-p", *first], "/", {}, COLLECT_S)
+        flags = _gather(run, asked, sealed, False) + _gather(run, asked, sealed, True)
+        with open(sealed + "/done", "w") as file:
+            json.dump(flags, file)
+    with open(sealed + "/done") as file:
+        flags = json.loads(file.read() or "[]")
     image_id = run.engine.fresh(asked.image)
-    for number, path in enumerate(asked.artifacts):
+    for number, one in enumerate(asked.artifacts):
         if os.path.exists(f"{sealed}/{number}.tar"):
-            run.engine.put(f"{sealed}/{number}.tar", os.path.dirname(path) or "/")
-    return image_id
+            run.engine.put(f"{sealed}/{number}.tar", os.path.dirname(one["path"].rstrip("/")) or "/")
+    return image_id, flags
+
+
+def _gather(run: Run, asked: Grade, sealed: str, beside: bool) -> list[str]:
+    """Runs the commands and takes the artifacts of the session's place, or of the services; what failed."""
+    hooks = [one for one in asked.collect if bool(one["service"]) is beside]
+    wanted = [(number, one) for number, one in enumerate(asked.artifacts) if bool(one["service"]) is beside]
+    if beside and (hooks or wanted) and run.spec.settle == "stop":
+        run.engine.kill_leftovers()  # what the commands of the session's place left
+    flags = []
+    for one in hooks:
+        argv, where = ["/bin/sh", "-c", one["command"]], one["service"]
+        try:
+            code, _, _ = run.engine.run(argv, asked.cwd, {}, one["timeout_ms"] / 1000, one["user"], where)
+            said = "did not end in time" if code is None else f"ended with {code}"
+        except EngineError as error:
+            code, said = -1, f"failed: {error}"
+        if code != 0:
+            flags.append(f"a collect command{where and ' in service ' + where} {said}"[:200])
+    for number, one in wanted:
+        try:
+            _take_out(run, one, f"{sealed}/{number}.tar")
+        except Refused:
+            raise
+        except EngineError:
+            continue  # it was not made: that is for the grader to judge
+    return flags
+
+
+_WITHOUT = '[ -d "$1" ]||exit 3;s=$1;d=$2/${1##*/};shift 2;mkdir -p "$d"&&tar -C "$s" "$@" -cf - .|tar -C "$d" -xpf -'
+
+
+def _take_out(run: Run, one: dict[str, Any], target: str) -> None:
+    """An artifact as a tar file; what is excluded is left out of a copy beside it."""
+    path, service, copy = one["path"].rstrip("/"), one["service"], "/x" + os.urandom(8).hex()
+    argv = ["/bin/sh", "-c", _WITHOUT, "sh", path, copy, *("--exclude=" + pattern for pattern in one["exclude"])]
+    whole = not one["exclude"] or run.engine.run(argv, "/", {}, COLLECT_S, "0:0", service)[0] == 3
+    try:
+        run.engine.fetch(path if whole else f"{copy}/{os.path.basename(path)}", target, COLLECT_CAP_BYTES, service)
+    finally:
+        if not whole:
+            run.engine.run(["rm", "-rf", copy], "/", {}, COLLECT_S, "0:0", service)
 
 
 def grade(run: Run) -> None:
@@ -180,7 +243,9 @@ def judged(run: Run, asked: Grade) -> dict[str, Any]:
         flags.append(f"graded with {len(settled.data['left'])} processes of the session alive")
     if run.engine.name == "process":
         flags.append("not isolated")
-    grader = _fingerprint(run, asked, _move_on(run, asked) if asked.image else "")
+    image_id, failed = _move_on(run, asked) if asked.image else ("", [])
+    grader = _fingerprint(run, asked, image_id)
+    flags += failed
     began_ns = clock.boottime_ns()
     for placed in asked.files:
         run.engine.remake(placed.dest)

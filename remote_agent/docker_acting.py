@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from remote_agent import docker_container, docker_exec, docker_shape
+from remote_agent import docker_container, docker_exec, docker_services, docker_shape
 from remote_agent.docker_files import Files
 from remote_agent.docker_http import query
 from remote_agent.docker_kill import Tree
@@ -11,6 +11,8 @@ from remote_agent.engine import CLEAN_PATH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from remote_agent.docker_http import Api
     from remote_agent.spec import RunSpec
 
@@ -73,19 +75,27 @@ class Acting:
         """Removes `path` whatever it is and makes an empty 0700 directory of root there."""
         Files(self.api, self._acting).remake(in_container(path))
 
+    def services(self) -> list[dict[str, Any]]:
+        """How each of the services beside the session is: {name, status, code, oom}."""
+        assert self._spec is not None
+        return docker_services.states(self.api, self._spec.environment, self._attempt)
+
     def run(
-        self, argv: list[str], cwd: str, env: dict[str, str], timeout_s: float, user: str = ""
+        self, argv: list[str], cwd: str, env: dict[str, str], timeout_s: float, user: str = "", service: str = ""
     ) -> tuple[int | None, bytes, bytes]:
         """Runs a helper as root with a clean environment; on timeout everything it started is killed, code None.
 
         The fixed PATH holds where the session was; a fresh container has its image's, which no session could change.
+        A user's own has the image's, as a session does. In a service it runs as the image's user, where it works.
         """
+        if service:
+            return docker_services.run(self.api, self._service(service), argv, timeout_s, user)
         acting = self._acting
         if docker_container.status(self.api, acting) not in ("running", "paused"):
             self._restart(acting)
         filled = [in_container(item) for item in argv]
         clean = {name: in_container(value) for name, value in env.items()}
-        if user or acting == self._apart:
+        if acting == self._apart or user not in ("", ROOT):
             clean = {"PATH": docker_container.path_of(self.api, acting) or CLEAN_PATH, **clean}
         return self._helper(acting, filled, in_container(cwd) or "/", clean, timeout_s, user or ROOT, None)
 
@@ -102,13 +112,18 @@ class Acting:
 
         return docker_exec.run(self.api, container, argv, cwd, env, timeout_s, end_helper, user, data)
 
-    def fetch(self, path: str, tar_path: str, cap_bytes: int) -> int:
+    def fetch(self, path: str, tar_path: str, cap_bytes: int, service: str = "") -> int:
         """Copies `path` out as a tar file; returns its bytes; EngineError when absent or over the cap."""
-        return Files(self.api, self._acting).fetch(in_container(path), tar_path, cap_bytes)
+        place = self._service(service) if service else self._acting
+        return Files(self.api, place).fetch(in_container(path), tar_path, cap_bytes)
 
     def read_file(self, path: str, cap_bytes: int) -> bytes | None:
         """The bytes of one regular file; None for anything else; EngineError when it is longer than the cap."""
         return Files(self.api, self._acting).read(in_container(path), cap_bytes)
+
+    def _service(self, name: str) -> str:
+        assert self._spec is not None
+        return docker_services.container(self.api, self._spec.environment, self._attempt, name)
 
     def _act_in(self, container: str) -> None:
         self._acting = container

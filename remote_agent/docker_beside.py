@@ -25,17 +25,17 @@ _OPTIONS = {"com.docker.network.bridge.inhibit_ipv4": "true"}
 """The machine itself has no address on the network: from inside not even the host can be reached."""
 
 
-def network(api: Api, attempt: str, home: str) -> str:
-    """Name of the attempt's own internal network, made where it is not there: random and neutral."""
+def network(api: Api, attempt: str, home: str, kind: str = "own") -> str:
+    """Name of the attempt's own network, made where it is not there, internal if it is "own": random and neutral."""
     found = networks(api, f"{LABEL}={attempt}")
     if found:
         return str(found[0]["Name"])
     body: dict[str, Any] = {
         "Name": "x-" + os.urandom(8).hex(),
         "Driver": "bridge",
-        "Internal": True,
+        "Internal": kind == "own",
         "CheckDuplicate": True,
-        "Options": _OPTIONS,
+        "Options": _OPTIONS if kind == "own" else {},
         "Labels": {LABEL: attempt, HOME_LABEL: home},
     }
     for left in range(_SUBNET_TRIES, -1, -1):

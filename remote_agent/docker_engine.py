@@ -14,6 +14,7 @@ from remote_agent import (
     docker_exec,
     docker_gate,
     docker_memory,
+    docker_services,
     docker_shape,
     docker_shared,
     procs,
@@ -25,6 +26,7 @@ from remote_agent.docker_http import Api
 from remote_agent.docker_kill import Tree, Unlisted
 from remote_agent.docker_shape import in_container
 from remote_agent.engine import Armed, EngineError, StartFailed, gate_script, owner
+from remote_agent.spec import OWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,31 +75,36 @@ class DockerEngine(Acting):
         container = docker_container.labelled(self.api, self._attempt)
         self._image_user = (image.get("Config") or {}).get("User") or ""
         user = self._user(spec, spec.steps[0])
+        around, home = spec.environment, owner(capture)
+        own = around.network in OWN
+        network = docker_beside.network(self.api, self._attempt, home, around.network) if own else ""
+        services = docker_services.stand(self.api, around, self._attempt, network, blobs, home)
         if container is None:
-            memory = docker_memory.mounts(self.api, image["Id"], self._attempt, spec.environment.tmpfs, user)
-            network = self._own_network(spec, capture)
-            shared = docker_shared.mounts(self.api, self._attempt, owner(capture), spec.environment.shared, False)
+            memory = docker_memory.mounts(self.api, image["Id"], self._attempt, around.tmpfs, user)
+            wanted = docker_shared.places(around.shared, False) + around.volumes
+            shared = docker_shared.mounts(self.api, self._attempt, home, wanted)
             body = docker_shape.body(spec, image["Id"], self._attempt, capture, memory, network, shared)
             container = docker_container.create(self.api, f"x-{self._attempt}", body)
         if docker_container.status(self.api, container) == "created":
             files = Files(self.api, container)
-            for placed in spec.environment.files:
-                if not spec.environment.in_memory(placed.dest):
+            for placed in around.files:
+                if not around.in_memory(placed.dest):
                     files.put(f"{blobs}/{placed.blob}", in_container(placed.dest), 0o755)
-        self._home = owner(capture)
+        self._home = home
         self._take(spec, container)
-        for placed in spec.environment.files:
-            if spec.environment.in_memory(placed.dest):
+        for placed in around.files:
+            if around.in_memory(placed.dest):
                 docker_memory.unpack(self._inside, f"{blobs}/{placed.blob}", in_container(placed.dest), user)
         digests = image.get("RepoDigests") or []
         return {
             **facts,
             "container": container,
-            "image": spec.environment.image,
+            "image": around.image,
             "image_id": image["Id"],
             "image_digest": digests[0] if digests else None,
-            "network": spec.environment.network,
-            "limits": docker_shape.limits(spec.environment),
+            "network": around.network,
+            "limits": docker_shape.limits(around),
+            **({"services": services} if services else {}),
         }
 
     def bind(self, spec: RunSpec, capture: Capture) -> None:
@@ -275,12 +282,13 @@ class DockerEngine(Acting):
         return "the container went down when the engine was restarted; live-restore would have kept it"
 
     def destroy(self) -> None:
-        """Removes the container, the one of its door, its copy with the image of that, the fresh one that graded."""
+        """Removes the container, those of its door and services, its copy with its image, the fresh one that graded."""
         for exec_id in [*self._gates, *self._watches]:
             self._forget(exec_id)
         for label in (self._copy, self._fresh, self._attempt + docker_shape.DOOR, self._attempt):
             docker_container.remove(self.api, label)
         self._beside.remove()
+        docker_services.remove(self.api, self._attempt)
         for network in docker_beside.networks(self.api, f"{docker_shape.LABEL}={self._attempt}"):
             docker_beside.remove_network(self.api, network["Id"])
         for volume in docker_shared.volumes(self.api, f"{docker_shape.LABEL}={self._attempt}"):
@@ -312,17 +320,13 @@ class DockerEngine(Acting):
         environment = self._spec.environment
         network = docker_beside.network(self.api, self._attempt, self._home)
         image = verifier.image or environment.image
-        shared = docker_shared.mounts(self.api, self._attempt, self._home, environment.shared, True)
+        wanted = docker_shared.places(environment.shared, True)
+        shared = docker_shared.mounts(self.api, self._attempt, self._home, wanted)
         return self._beside.stand(verifier, image, self.container, network, blobs, self._home, shared)
 
     def check(self) -> tuple[int | None, bytes]:
         """One look from beside; touches nothing that another thread uses."""
         return self._beside.check()
-
-    def _own_network(self, spec: RunSpec, capture: Capture) -> str:
-        if spec.environment.network != "own":
-            return ""
-        return docker_beside.network(self.api, self._attempt, owner(capture))
 
     def _inside(self, argv: list[str], user: str, data: bytes) -> tuple[int | None, bytes, bytes]:
         return self._helper(self.container, argv, "/", {}, docker_memory.TIMEOUT_S, user, data)

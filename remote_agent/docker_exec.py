@@ -75,7 +75,7 @@ def run(
     kill: Callable[[], None], user: str = "0:0", data: bytes | None = None, cap_bytes: int = OUTPUT_CAP_BYTES,
 ) -> tuple[int | None, bytes, bytes]:  # fmt: skip
     """Runs a helper, streams apart, `data` on its stdin; on timeout calls `kill` and returns None for the code."""
-    clean = {"PATH": CLEAN_PATH, "HOME": "/root", **env}
+    clean = {"PATH": CLEAN_PATH, **({"HOME": "/root"} if user == "0:0" else {}), **env}
     exec_id = create(api, container, argv, user, cwd, clean, stdin=data is not None, output=True)
     sock, held = api.upgrade(f"/exec/{exec_id}/start", {"Detach": False, "Tty": False})
     frames, texts = Frames(), {1: bytearray(), 2: bytearray()}

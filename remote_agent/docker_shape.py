@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from remote_agent import door_place
 from remote_agent.engine import EngineError
+from remote_agent.spec import OWN
+from remote_agent.spec_parts import MAIN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,6 +13,7 @@ if TYPE_CHECKING:
 
     from remote_agent.engine import Capture
     from remote_agent.spec import Environment, RunSpec
+    from remote_agent.spec_parts import Service
 
 LABEL = "x.id"
 """Label that finds a run's container and image again; its value is the attempt id."""
@@ -24,7 +27,7 @@ OUT, ERR = "/var/lib/x/o", "/var/lib/x/e"
 IDLE = ["sleep", "2147483647"]
 """Old busybox has no `sleep infinity`."""
 
-NETWORKS = ("none", "host", "bridge", "own")
+NETWORKS = ("none", "host", "bridge", *OWN)
 
 
 def body(
@@ -34,7 +37,7 @@ def body(
     """The create request; without `capture` it is the copy that grades: netless, default capabilities.
 
     `memory` are the memory-backed directories with their mount options, `network` the name of the run's own network,
-    `shared` the mounts of what its verifier reads.
+    `shared` the mounts of volumes.
     """
     environment = spec.environment
     if environment.network not in NETWORKS:
@@ -48,7 +51,7 @@ def body(
         "NetworkMode": network or environment.network if capture else "none",
         "RestartPolicy": {"Name": "no"},
         "Mounts": mounts,
-        **_bounds(environment),
+        **bounds(environment),
     }
     if capture:
         mounts += [
@@ -61,6 +64,7 @@ def body(
         host["CapDrop"] = environment.cap_drop
         host["SecurityOpt"] = ["no-new-privileges:true"] if environment.no_new_privileges else []
     return {
+        **(named(host, network, environment.network, MAIN) if capture and environment.services else {}),
         "Image": image,
         "Entrypoint": IDLE,
         "Cmd": [],
@@ -81,15 +85,24 @@ def limits(environment: Environment) -> dict[str, Any]:
     }
 
 
-def _bounds(environment: Environment) -> dict[str, Any]:
-    bounds: dict[str, Any] = {}
-    if environment.cpus:
-        bounds["NanoCpus"] = round(environment.cpus * 1e9)
-    if environment.memory_bytes:
-        bounds["Memory"] = bounds["MemorySwap"] = environment.memory_bytes
-    if environment.pids:
-        bounds["PidsLimit"] = environment.pids
-    return bounds
+def named(host: dict[str, Any], network: str, kind: str, name: str) -> dict[str, Any]:
+    """What gives a container its name in the run's own network. Without a way out names are asked of nobody outside:
+    some engines would carry the question there themselves."""
+    if kind == "own":
+        host["Dns"] = ["127.0.0.1"]
+    return {"NetworkingConfig": {"EndpointsConfig": {network: {"Aliases": [name]}}}}
+
+
+def bounds(of: Environment | Service) -> dict[str, Any]:
+    """The limits of a container as the engine takes them."""
+    found: dict[str, Any] = {}
+    if of.cpus:
+        found["NanoCpus"] = round(of.cpus * 1e9)
+    if of.memory_bytes:
+        found["Memory"] = found["MemorySwap"] = of.memory_bytes
+    if of.pids:
+        found["PidsLimit"] = of.pids
+    return found
 
 
 def in_container(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Directories of a session that its verifier may read: volumes of the engine, random and neutral by name."""
+"""Directories that containers of one run share: volumes of the engine, random and neutral by name."""
 
 from __future__ import annotations
 
@@ -14,16 +14,26 @@ if TYPE_CHECKING:
     from remote_agent.docker_http import Api
 
 HOME_LABEL, PLACE_LABEL = "x.h", "x.p"
-"""Labels whose values are the agent home's mark and the directory inside."""
+"""Labels whose values are the agent home's mark and the name of the volume (a verifier's: the directory inside)."""
 
 
-def mounts(api: Api, attempt: str, home: str, places: list[str], read_only: bool) -> list[dict[str, Any]]:
-    """A mount for each of `places`; its volume is made where it is not there. The image's own files come along."""
+def places(paths: list[str], read_only: bool) -> list[dict[str, Any]]:
+    """The volumes of the directories that a verifier reads: each has its place as its name."""
+    return [{"name": path, "target": path, "read_only": read_only} for path in paths]
+
+
+def mounts(api: Api, attempt: str, home: str, wanted: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A mount for each {name, target, read_only}; its volume is made where it is not there. The image's own files
+    come along."""
+    if not wanted:
+        return []
     known = {volume["Labels"].get(PLACE_LABEL): volume["Name"] for volume in volumes(api, f"{LABEL}={attempt}")}
     made = []
-    for place in places:
-        name = known.get(place) or _create(api, {LABEL: attempt, HOME_LABEL: home, PLACE_LABEL: place})
-        made.append({"Type": "volume", "Source": name, "Target": place, "ReadOnly": read_only})
+    for one in wanted:
+        name = one["name"]
+        if name not in known:
+            known[name] = _create(api, {LABEL: attempt, HOME_LABEL: home, PLACE_LABEL: name})
+        made.append({"Type": "volume", "Source": known[name], "Target": one["target"], "ReadOnly": one["read_only"]})
     return made
 
 

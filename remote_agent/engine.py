@@ -120,14 +120,17 @@ class Engine(Protocol):
         """Removes `path` whatever it is and makes an empty 0700 directory of root there."""
 
     def run(
-        self, argv: list[str], cwd: str, env: dict[str, str], timeout_s: float, user: str = ""
+        self, argv: list[str], cwd: str, env: dict[str, str], timeout_s: float, user: str = "", service: str = ""
     ) -> tuple[int | None, bytes, bytes]:
         """Runs a helper as root with a clean environment and fixed PATH; (code or None on timeout, stdout, stderr).
 
-        With a `user` it runs as that one, with the PATH of the image, as a session does.
+        In a service it runs as the image's own user, where it works.
         """
 
-    def fetch(self, path: str, tar_path: str, cap_bytes: int) -> int:
+    def services(self) -> list[dict[str, Any]]:
+        """How each of the services beside the session is: {name, status, code, oom}."""
+
+    def fetch(self, path: str, tar_path: str, cap_bytes: int, service: str = "") -> int:
         """Copies `path` out as a tar file; returns its bytes; EngineError when absent or over the cap."""
 
     def read_file(self, path: str, cap_bytes: int) -> bytes | None:

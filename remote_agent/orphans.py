@@ -110,6 +110,7 @@ def _referred(attempts: set[str]) -> tuple[set[str], set[str]]:
         except (OSError, ValueError):
             continue
         beside = [step.get("verifier") or {} for step in spec.get("steps", [])]
+        beside += spec["environment"].get("services") or []
         holders = [spec["environment"], spec["environment"].get("setup") or {}, spec.get("grade") or {}, *beside]
         blobs.update(str(placed["blob"]) for holder in holders for placed in holder.get("files", []))
         blobs.add(str((spec.get("origin") or {}).get("dossier")))

@@ -177,14 +177,18 @@ class ProcessEngine:
         self._helper(["rm", "-rf", "--", target], "/", {}, 60)
         os.makedirs(target, mode=0o700)
 
+    def services(self) -> list[dict[str, Any]]:
+        """A spec with services is refused here."""
+        return []
+
     def run(
-        self, argv: list[str], cwd: str, env: dict[str, str], timeout_s: float, user: str = ""
+        self, argv: list[str], cwd: str, env: dict[str, str], timeout_s: float, user: str = "", service: str = ""
     ) -> tuple[int | None, bytes, bytes]:
         """Runs a helper with a clean environment as our own user."""
         filled = [self._filled(item) for item in argv]
         return self._helper(filled, self._inside(cwd), self._env(env), timeout_s)
 
-    def fetch(self, path: str, tar_path: str, cap_bytes: int) -> int:
+    def fetch(self, path: str, tar_path: str, cap_bytes: int, service: str = "") -> int:
         """Packs a path of the environment with the system's tar."""
         target = self._inside(path)
         parent, name = os.path.split(target.rstrip("/"))

@@ -7,6 +7,9 @@ are always places in the environment.
 
 from __future__ import annotations
 
+from remote_agent.spec_parts import MAIN, Placed, SpecError, services, volumes
+from remote_agent.spec_parts import take as _take
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -15,20 +18,10 @@ SCHEMA = 1
 SETTLES = ("stop", "snapshot", "keep")
 ENGINES = ("docker", "process")
 DOOR_WAYS = ("auto", "netns", "sidecar")
+OWN = ("own", "own-public")
+"""Networks of the run's own: without any way out, and with one."""
 
-
-class SpecError(ValueError):
-    """A run spec that this agent cannot run; the sentence names the key."""
-
-
-class Placed:
-    """Files put into the environment before anything runs: a tar blob extracted under `dest`."""
-
-    __slots__ = ("blob", "dest")
-
-    def __init__(self, raw: dict[str, Any], where: str) -> None:
-        self.blob: str = _take(raw, "blob", str, where)
-        self.dest: str = _take(raw, "dest", str, where, "/")
+__all__ = ["Door", "Environment", "Grade", "Placed", "RunSpec", "Setup", "SpecError", "Step", "Verifier", "is_below"]
 
 
 class Setup:
@@ -86,7 +79,7 @@ class Environment:
 
     __slots__ = (
         "cap_drop", "cpus", "door", "env", "files", "image", "memory_bytes", "mounts", "network", "no_new_privileges",
-        "pids", "setup", "shared", "tmpfs", "user", "workdir",
+        "pids", "services", "setup", "shared", "tmpfs", "user", "volumes", "workdir",
     )  # fmt: skip
 
     def __init__(self, raw: dict[str, Any]) -> None:
@@ -102,6 +95,9 @@ class Environment:
         """Memory-backed directories, owned by the user of the session; never captured."""
         self.shared: list[str] = _take(raw, "shared", list, w, [])
         """Directories that a verifier beside the session reads at the same place."""
+        self.services = services(raw, w)
+        """Containers beside the session's, in the order in which they start and are waited for."""
+        self.volumes = volumes(raw, w)
         door = _take(raw, "door", (dict, type(None)), w, None)
         self.door = Door(door) if door is not None else None
         self.network: str = _take(raw, "network", str, w, "none")
@@ -223,10 +219,12 @@ class Grade:
         """Directory made after the settle in which the grader leaves reward.json or reward.txt."""
         self.image: str = _take(raw, "image", str, w, "")
         """Image of a fresh container to grade in; empty: where the session was."""
-        self.collect: list[str] = _take(raw, "collect", list, w, [])
-        """Shell commands that run where the session was, so that the artifacts exist."""
-        self.artifacts: list[str] = _take(raw, "artifacts", list, w, [])
-        """Absolute paths that are taken from there into the fresh container, at the same place."""
+        self.collect = _each(raw, "collect", "command", {"service": "", "timeout_ms": 600_000, "user": ""})
+        """Shell commands that run where the session was or in a service, so that the artifacts exist: a text, or
+        {command, service, timeout_ms, user}; the user is root, in a service that of its image."""
+        self.artifacts = _each(raw, "artifacts", "path", {"service": "", "exclude": []})
+        """Absolute paths that are taken from there into the fresh container, at the same place: a text, or {path,
+        service, exclude}; what matches a pattern of `exclude` is left out by the tar of the image."""
         self.session: dict[str, Any] | None = _take(raw, "session", (dict, type(None)), w, None)
         """Where the session's own output is put for the grader: {dir, match, path}, the last two as in Step.seal."""
         if self.session is not None and not str(self.session.get("dir", "")).startswith("/"):
@@ -275,12 +273,14 @@ class RunSpec:
         if not self.steps:
             raise SpecError("spec.steps is empty: there is nothing to run")
         self._check_steps()
+        self._check_services()
 
     def placed(self) -> list[Placed]:
         """Every blob that the run needs on its machine."""
         setup, grade = self.environment.setup, self.grade
         beside = [step.verifier.files for step in self.steps if step.verifier]
         beside += [one.files for step in self.steps for one in (step.before, step.grade) if one]
+        beside += [service.files for service in self.environment.services]
         more = [setup.files if setup else [], grade.files if grade else [], *beside]
         return [*self.environment.files, *(one for files in more for one in files)]
 
@@ -303,8 +303,24 @@ class RunSpec:
         for step in self.steps:
             if step.grade is not None and (step.grade.image or step.grade.session):
                 raise SpecError(f"step {step.name} can only be graded where the session was, by what it left there")
-        if self.verified() and self.engine == "docker" and self.environment.network != "own":
+        if self.verified() and self.engine == "docker" and self.environment.network not in OWN:
             raise SpecError('a step with a verifier needs environment.network = "own": it looks from beside')
+
+    def _check_services(self) -> None:
+        """They need containers and a network of the run's own, which a copy of the session's does not have."""
+        around, grade = self.environment, self.grade
+        if (around.services or around.volumes) and self.engine != "docker":
+            raise SpecError(f'environment.services and volumes need engine "docker", not {self.engine!r}')
+        if around.services and around.network not in OWN:
+            raise SpecError(f"environment.services need environment.network {' or '.join(OWN)}")
+        if (around.services or around.volumes) and self.settle == "snapshot":
+            raise SpecError(
+                'environment.services and volumes are not in a "snapshot": spec.settle must be stop or keep'
+            )
+        names = ["", *(one.name for one in around.services)]
+        for one in [*grade.collect, *grade.artifacts] if grade else []:
+            if one["service"] not in names:
+                raise SpecError(f"grade names service {one['service']!r}, which environment.services does not have")
 
 
 def is_below(path: str, top: str) -> bool:
@@ -313,13 +329,12 @@ def is_below(path: str, top: str) -> bool:
     return path.startswith(top) and not {"", ".", ".."} & set(path[len(top) :].split("/"))
 
 
-_NOTHING = object()
-
-
-def _take(raw: dict[str, Any], key: str, kind: Any, where: str, default: Any = _NOTHING) -> Any:
-    value = raw.get(key, default)
-    if value is _NOTHING:
-        raise SpecError(f"{where}.{key} is missing")
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
-        raise SpecError(f"{where}.{key} has the wrong type: {type(value).__name__}")
-    return value
+def _each(raw: dict[str, Any], key: str, only: str, more: dict[str, Any]) -> list[dict[str, Any]]:
+    """The items of `grade.KEY`, each with all its keys; a text is the one that must be there."""
+    w, made = f"grade.{key}", []
+    for item in _take(raw, key, list, "grade", []):
+        full = {only: item} if isinstance(item, str) else item
+        one = {only: _take(full, only, str, w), **{name: _take(full, name, type(v), w, v) for name, v in more.items()}}
+        one["service"] = "" if one["service"] == MAIN else one["service"]
+        made.append(one)
+    return made

@@ -65,6 +65,8 @@ def _live(run: Run) -> None:
         return _end(run)
     if not (_bind(run) if run.last("prepared") else _prepare(run)):
         return _end(run) if not adopted or _reachable(run) else None
+    if not _served(run):
+        return _end(run)
     run.open_followers()
     if not open_door(run):
         return _end(run)
@@ -110,6 +112,18 @@ def _set_up(run: Run, setup: Setup) -> dict[str, Any]:
         how = "did not end in time" if code is None else f"ended with {code}"
         raise EngineError(f"the task's preparation {how}: {said}")
     return {"code": code, "seconds": (clock.boottime_ns() - began_ns) / 1e9}
+
+
+def _served(run: Run) -> bool:
+    """Whether a session may begin or go on: nothing begins without its services; one that runs is not told."""
+    try:
+        down = aftermath.services_down(run, "before" if run.last("armed") is None else "adopted")
+    except EngineError as error:
+        down = [str(error)]
+    if not down or run.last("armed") is not None:
+        return True
+    run.fault("service", "service", "; ".join(down))
+    return False
 
 
 def _bind(run: Run) -> bool:

@@ -70,3 +70,13 @@ def _entry(name: str, kind: bytes, mode: int, owner: int) -> tarfile.TarInfo:
     entry.uid = entry.gid = owner
     entry.mtime = MTIME_S
     return entry
+
+
+def interpreter(script: Path) -> list[str]:
+    """What a script names in its first line, else a shell: the execute bit may have been lost."""
+    try:
+        with script.open("rb") as file:
+            first = file.readline(256)
+    except OSError:
+        return ["/bin/sh"]
+    return first[2:].decode("utf-8", "replace").split() if first.startswith(b"#!") else ["/bin/sh"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from task_packs.errors import PackError
 from task_packs.harbor_parts import (
-    MAIN,
     Artifact,
     GraderPlace,
     Healthcheck,
@@ -24,10 +24,9 @@ from task_packs.harbor_parts import (
 )
 from task_packs.harbor_steps import read_steps
 from task_packs.harbor_toml import Section, read_toml
+from task_packs.surroundings import folder_hindrance
 
 CANARY = re.compile(r"^(<!--.*canary.*-->|#.*canary.*)$", re.IGNORECASE)
-COMPOSE = ("docker-compose.yaml", "docker-compose.yml")
-SERVICE = re.compile(r"( +)([\"']?)([A-Za-z0-9][A-Za-z0-9._-]*)\2:\s*(#.*)?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,35 +152,7 @@ def hindrance(folder: Path) -> str:
         return why
     if task.os != "linux":
         return f"needs {task.os}"
-    for name in COMPOSE:
-        if (folder / "environment" / name).is_file():
-            return _composed(folder / "environment" / name)
-    return ""
-
-
-def _composed(path: Path) -> str:
-    """Why a task with a compose file cannot be launched: what it wants beside, or in, the one container of a run."""
-    others = [name for name in services(path.read_text(encoding="utf-8", errors="replace")) if name != MAIN]
-    if others:
-        return f"has sidecar services ({', '.join(others)}) in environment/{path.name}, and a run has one container"
-    return f"sets its container up by environment/{path.name}, which is not read: put it in Dockerfile and task.toml"
-
-
-def services(compose: str) -> list[str]:
-    """Names of the services in the text of a compose file, in its order: the keys right below `services`."""
-    found: list[str] = []
-    indent: int | None = None
-    inside = False
-    for line in compose.splitlines():
-        match = SERVICE.match(line)
-        if line.startswith("services:"):
-            inside = True
-        elif inside and match and len(match[1]) == (indent if indent is not None else len(match[1])):
-            indent = len(match[1])
-            found.append(match[3])
-        elif line[:1].strip() and not line.startswith("#"):
-            inside = False
-    return found
+    return folder_hindrance(folder, task, os.environ)
 
 
 def dockerfile_workdir(path: Path) -> str | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from task_packs.answers import ANSWER_FILE, REFERENCE_FILE
-from task_packs.archive import tar_tree
+from task_packs.archive import interpreter, tar_tree
+from task_packs.compose import Composed, Inside
 from task_packs.errors import PackError
 from task_packs.harbor import HarborTask, dockerfile_workdir, hindrance, read_instruction, read_task_toml
 from task_packs.manifest import (
@@ -23,10 +25,11 @@ from task_packs.manifest import (
     memory_bytes,
     read_manifest,
 )
+from task_packs.references import REFERENCE, filled
 from task_packs.session_files import SESSION_FILES, checked_session
 from task_packs.standing import Standing, standing
-from task_packs.task_steps import TaskStep, delivered, prompts_of_steps, steps_hindrance, steps_of
-from task_packs.variables import REFERENCE, filled, interpreter
+from task_packs.surroundings import composed, grader_hindrance
+from task_packs.task_steps import TaskStep, prompts_of_steps, steps_hindrance, steps_of, stripped
 
 BUILT_IN = Path(__file__).parent
 ARTIFACTS = "/logs/artifacts"
@@ -86,12 +89,26 @@ class Task:
     @property
     def hindrance(self) -> str:
         """Why the task cannot be launched although its files are here; empty when nothing stands in the way."""
-        return (hindrance(self.path) or steps_hindrance(self)) if self.path.is_dir() else ""
+        found = hindrance(self.path) or grader_hindrance(self, os.environ) if self.path.is_dir() else ""
+        return found or steps_hindrance(self)
 
     @cached_property
     def steps(self) -> tuple[TaskStep, ...]:
         """Its steps, each with a prompt and a grader of its own; none for a task of one prompt. PackError."""
         return steps_of(self.path, self.uid) if self.harbor.steps else ()
+
+    @cached_property
+    def composed(self) -> Composed:
+        """What its compose file asks for. PackError, which is a hindrance too, when it cannot be had."""
+        return composed(self.path, self.harbor, os.environ)
+
+    @property
+    def inside(self) -> Inside:
+        """What its compose file says of the agent's own container; nothing where that cannot be read."""
+        try:
+            return self.composed.inside
+        except PackError:
+            return Inside()
 
     @property
     def by_answer(self) -> bool:
@@ -155,12 +172,12 @@ class Task:
     def workdir(self) -> str:
         """Where the agent works, absolute inside the environment."""
         built = dockerfile_workdir(self.path / "environment/Dockerfile") if self.builds else None
-        return self.harbor.workdir or built or self.pack.manifest.environment.workdir
+        return self.harbor.workdir or self.inside.workdir or built or self.pack.manifest.environment.workdir
 
     @property
     def user(self) -> str:
         """Who the agent is inside the environment."""
-        return self.harbor.agent_user or self.pack.manifest.environment.user
+        return self.harbor.agent_user or self.inside.user or self.pack.manifest.environment.user
 
     @property
     def network(self) -> str:
@@ -207,20 +224,7 @@ class Task:
         path = self.path / "instruction.md"
         self._require(path)
         text = read_instruction(path)
-        for anchor in self.pack.manifest.prompt.strip:
-            if text.count(anchor) != 1:
-                raise PackError(
-                    f"{path}: the text {anchor!r} of prompt.strip in {self.pack.path / PACK_FILE} "
-                    f"occurs {text.count(anchor)} times, it must occur once"
-                )
-            text = text.replace(anchor, "")
-        if not text.strip():
-            raise PackError(f"{path}: is empty")
-        return text.encode("utf-8")
-
-    def step_instruction(self, step: TaskStep) -> bytes:
-        """The native text of one of its steps, the pack's native time texts removed. PackError."""
-        return delivered(step, self.steps, self.pack.manifest.prompt.strip, self.pack.path / PACK_FILE)
+        return stripped(path, text, [text], self.pack.manifest.prompt.strip, self.pack.path / PACK_FILE)
 
     def workspace_tar(self) -> bytes:
         """What the agent starts with, to be extracted at the root: the workdir and its files, owned by the user.

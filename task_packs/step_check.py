@@ -9,9 +9,9 @@ from typing import Any
 
 from task_packs.grading import Outcome, RawGrade, grade
 from task_packs.load import Task
+from task_packs.references import filled
 from task_packs.step_grading import Rewards, combined, falls_short, rewards_in
 from task_packs.task_steps import TaskStep
-from task_packs.variables import filled
 
 TESTS, SOLUTION, REWARD = "/tests", "/solution", "/logs/verifier"
 READY_S = SOLVE_S = 1800.0

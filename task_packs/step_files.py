@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from task_packs.errors import PackError
 from task_packs.load import Task
+from task_packs.step_prompts import step_instruction
 
 REQUEST_SENTENCE = "Please work on this task for"
 
@@ -42,7 +43,7 @@ def _findings(task: Task) -> Iterator[str]:
             except (PackError, OSError) as error:
                 yield str(error)
         try:
-            if REQUEST_SENTENCE in task.step_instruction(step).decode():
+            if REQUEST_SENTENCE in step_instruction(task, step).decode():
                 yield f"{step.path}/instruction.md: already holds {REQUEST_SENTENCE!r}"
         except PackError as error:
             yield str(error)

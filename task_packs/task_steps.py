@@ -5,22 +5,21 @@ from __future__ import annotations
 import io
 import math
 import tarfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Protocol
 
-from task_packs.archive import MTIME_S, tar_tree
+from task_packs.archive import MTIME_S, interpreter, tar_tree
 from task_packs.errors import PackError
 from task_packs.harbor import read_instruction
 from task_packs.harbor_parts import Healthcheck
 from task_packs.harbor_steps import FOLDER, HarborStep, Strategy, read_steps
 from task_packs.manifest import Grade
-from task_packs.variables import interpreter
 
 SETUP, TEST, SOLVE = "setup.sh", "test.sh", "solve.sh"
-HARBORS_SHELL = "/bin/bash"
+HARBORS_SHELL = ["/bin/bash"]
 """Of a setup.sh that names no interpreter."""
 
 
@@ -68,7 +67,10 @@ class TaskStep:
         seconds = (f"{one:g}" for one in (check.interval_s, check.timeout_s))
         grace = (str(math.ceil(check.start_period_s)), f"{check.start_interval_s:g}", str(check.retries))
         script = self.path / "workdir" / SETUP
-        setup = [*interpreter(script, HARBORS_SHELL), f"{workdir}/{SETUP}"] if script.is_file() else []
+        setup: list[str] = []
+        if script.is_file():
+            named = script.read_bytes().startswith(b"#!")
+            setup = [*(interpreter(script) if named else HARBORS_SHELL), f"{workdir}/{SETUP}"]
         return ["/bin/sh", "-c", ready_script(), "sh", check.command, *seconds, *grace, *setup]
 
     @property
@@ -160,18 +162,19 @@ def ready_script() -> str:
     return Path(__file__).with_name("step_script.sh").read_text(encoding="utf-8")
 
 
-def delivered(step: TaskStep, steps: Sequence[TaskStep], strip: Iterable[str], pack_file: Path) -> bytes:
-    """The text of `step` in UTF-8, without the texts of `strip`, each of which must occur once in all `steps`."""
-    text = step.text
+def stripped(path: Path, text: str, texts: Iterable[str], strip: Iterable[str], pack_file: Path) -> bytes:
+    """The text of `path` in UTF-8 without the texts of `strip`, each of which must occur once in all `texts`."""
+    told = list(texts)
     for anchor in strip:
-        if (count := sum(one.text.count(anchor) for one in steps)) != 1:
+        if (count := sum(one.count(anchor) for one in told)) != 1:
+            steps = " in the steps" if len(told) > 1 else ""
             raise PackError(
-                f"{step.path.parent}: the text {anchor!r} of prompt.strip in {pack_file} occurs {count} times in the "
-                f"steps, it must occur once"
+                f"{path}: the text {anchor!r} of prompt.strip in {pack_file} occurs {count} times{steps}, "
+                f"it must occur once"
             )
         text = text.replace(anchor, "")
     if not text.strip():
-        raise PackError(f"{step.path}/instruction.md: is empty")
+        raise PackError(f"{path}: is empty")
     return text.encode("utf-8")
 
 

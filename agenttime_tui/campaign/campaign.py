@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from agenttime_tui.campaign.attempt import AttemptRecord, Decision
@@ -29,10 +30,18 @@ def _by_default(cell: Cell, data: dict[str, Any]) -> GradeFact:
 class Campaign:
     """The model behind every board: hand in attempts, records and decisions, take out runs."""
 
-    def __init__(self, campaign: str, cells: Iterable[Cell], grader: CellGrader = _by_default) -> None:
+    def __init__(
+        self,
+        campaign: str,
+        cells: Iterable[Cell],
+        grader: CellGrader = _by_default,
+        awaits: Callable[[Cell], bool] = lambda cell: False,
+    ) -> None:
         self.id = campaign
         self.cells = {cell.id: cell for cell in sorted(cells, key=lambda cell: cell.position)}
         self._grader = grader
+        self._awaits = awaits
+        """Whether the grade of a cell's runs is made on the operator's side, after their machine has said its last."""
         self._states: dict[str, RunState] = {}
         self._tries: dict[str, list[str]] = {}
         self._machines: dict[str, str] = {}
@@ -42,7 +51,8 @@ class Campaign:
         if attempt.id in self._states:
             return set()
         cell = self.cells[attempt.cell]
-        self._states[attempt.id] = RunState(cell, self.id, attempt, lambda data: self._grader(cell, data))
+        graded = partial(self._grader, cell)
+        self._states[attempt.id] = RunState(cell, self.id, attempt, graded, self._awaits(cell))
         tries = self._tries.setdefault(cell.id, [])
         tries.append(attempt.id)
         tries.sort(key=lambda name: self._states[name].attempt.ordinal)

@@ -18,7 +18,7 @@ class JournalRecord(Protocol):
 
     @property
     def kind(self) -> str:
-        """One of `remote_agent.wire.KINDS`; others are kept and mean nothing here."""
+        """One of `remote_agent.kinds.KINDS`; others are kept and mean nothing here."""
 
     @property
     def boot_id(self) -> str:

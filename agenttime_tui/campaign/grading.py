@@ -8,6 +8,9 @@ from typing import Any
 
 from agenttime_tui.campaign.run import GradeFact
 
+GRADED_STUDIES = ("duration", "natural", "same-turn")
+"""Studies in which the work itself is graded; the others ask a question, or have a verifier of their own."""
+
 STATUSES = ("pending", "scored", "empty", "grader_error", "not_graded", "refused")
 
 

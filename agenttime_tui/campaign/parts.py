@@ -123,8 +123,11 @@ def _rewards(data: Mapping[str, Any]) -> Rewards | None:
     return rewards_in(str(reward.get("name")), str(reward.get("text", "")))
 
 
-def whole_grade(facts: Facts, parts: Sequence[Part], read: Read) -> GradeFact | None:
-    """The grade of a run in parts once it is known, as Harbor combines the steps that began; None before."""
+def whole_grade(facts: Facts, parts: Sequence[Part]) -> dict[str, Any] | None:
+    """The data of a `graded` record of a run in parts, made of those of the steps that began as Harbor does it.
+
+    None before it is known.
+    """
     graded = facts.of("step_graded")
     open_parts = [one for one in parts if one.grade is None and one.skipped is None]
     if not parts or (open_parts and not facts.of("ended")):
@@ -132,11 +135,12 @@ def whole_grade(facts: Facts, parts: Sequence[Part], read: Read) -> GradeFact | 
     begun = [one for one in parts if one.timing is not None or one.prepared is False]
     strategy = next((str(one.data.get("combine")) for one in graded if one.data.get("combine")), "mean")
     rewards = combined(strategy, [one.rewards for one in begun])
-    errors = tuple(f"step {one.name}: {one.grade.status.replace('_', ' ')}" for one in begun
-                   if one.grade is not None and one.grade.status not in RESULTS)  # fmt: skip
-    flags = tuple(dict.fromkeys([*(flag for one in begun if one.grade for flag in one.grade.flags), *errors]))
+    errors = [f"step {one.name}: {one.grade.status.replace('_', ' ')}" for one in begun
+              if one.grade is not None and one.grade.status not in RESULTS]  # fmt: skip
+    flags = list(dict.fromkeys([*(flag for one in begun if one.grade for flag in one.grade.flags), *errors]))
     if rewards is None:
         known = [one.grade for one in (begun[-1:] if strategy == "final" else begun) if one.grade is not None]
-        return GradeFact("grader_error" if known else "not_graded", flags=flags)
+        detail = {"detail": "; ".join(errors)} if errors else {}
+        return {"status": "grader_error" if known else "not_graded", "flags": flags, **detail}
     reward = {"name": "reward.json", "text": json.dumps(rewards)}
-    return read({"code": 0, "reward": reward, "stdout": "", "stderr": "", "flags": list(flags)})
+    return {"code": 0, "reward": reward, "stdout": "", "stderr": "", "flags": flags}

@@ -42,12 +42,21 @@ def planned(cell: Cell, campaign: str) -> Run:
 class RunState:
     """One attempt as its records come in."""
 
-    def __init__(self, cell: Cell, campaign: str, attempt: AttemptRecord, grader: Grader = read_grade) -> None:
+    def __init__(
+        self,
+        cell: Cell,
+        campaign: str,
+        attempt: AttemptRecord,
+        grader: Grader = read_grade,
+        awaits: bool = False,
+    ) -> None:
         self.cell = cell
         self.attempt = attempt
         self.facts = Facts()
         self._campaign = campaign
         self._grader = grader
+        self._awaits = awaits
+        """Whether its grade is made on the operator's side once it is over."""
         self._decisions: tuple[Decision, ...] = ()
         self._superseded_by: int | None = None
         self._outcome: str | None = None
@@ -117,10 +126,10 @@ class RunState:
         verdict = decided(default, latest(self._decisions, "count"))
         label = latest(self._decisions, "label")
         by_hand = sorted((one for one in self._decisions if one.action == "grade"), key=lambda one: one.at_utc_ns)
-        grades = [self._grader(one.data) for one in facts.of("graded")]
-        if (made := whole_grade(facts, parts, self._grader)) is not None:
-            grades.append(made)
-        grades += [self._grader(one.data) for one in by_hand]
+        said = [one.data for one in facts.of("graded")]
+        said += [] if (made := whole_grade(facts, parts)) is None else [made]
+        said += [one.data for one in by_hand]
+        grades = [self._grader(data) for data in said]
         if not grades and (verified := verified_grade(facts)) is not None:
             grades = [verified]
         newest, released, exited = facts.newest(), session.released, session.exited
@@ -134,7 +143,7 @@ class RunState:
             execution=execution,
             capture=capture_of(facts, session),
             time=timing.fact,
-            grade=grades[-1] if grades else _no_grade(facts),
+            grade=grades[-1] if grades else _no_grade(facts, self._awaits and released is not None),
             counts=verdict.counts,
             counts_reason=verdict.reason,
             checks_failed=(*_failed_checks(facts), *(["seal"] if self._broken_seal else []), *checks),
@@ -151,6 +160,7 @@ class RunState:
             ended_utc_ns=None if exited is None or session.rebooted or session.waiting else exited.t_utc_ns,
             extra=base.extra
             | self._extra(session, grades, default, verdict)
+            | _why(said, grades)
             | ({"steps": [one.as_json() for one in parts]} if parts else {}),
         )
 
@@ -239,8 +249,14 @@ def since_release_s(facts: Facts, session: Session, kind: str) -> float | None:
     return None
 
 
-def _no_grade(facts: Facts) -> GradeFact:
-    return GradeFact("not_graded" if facts.of("ended") else "pending")
+def _no_grade(facts: Facts, awaits: bool) -> GradeFact:
+    return GradeFact("not_graded" if facts.of("ended") and not awaits else "pending")
+
+
+def _why(said: Sequence[dict[str, Any]], grades: Sequence[GradeFact]) -> dict[str, Any]:
+    """Why the newest grade is no score, where it says so."""
+    detail = text(said[-1].get("detail")) if said else None
+    return {"grade_detail": detail} if detail and grades[-1].status not in ("scored", "empty", "pending") else {}
 
 
 def _engine(facts: Facts) -> str | None:

@@ -83,16 +83,13 @@ class Live:
             self._refused, said,
         )  # fmt: skip
         self._afterwards = Afterwards(
-            store,
-            model,
-            plan,
+            settings, store, model, plan,
             lambda attempt: self._orders.task(model.cell_of(attempt)),
-            now_utc_ns,
-            self._spawn,
-            self._kept,
-            settings.home,
+            now_utc_ns, self._spawn, self._kept,
             lambda name: self.machines[name].client if name in self.machines else None,
-        )
+            lambda name: name in self.machines and self._hopeful(self.machines[name], False, False),
+            said,
+        )  # fmt: skip
         self._intake = Intake(store, self._committed, self._again)
         self._stack = AsyncExitStack()
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -146,6 +143,8 @@ class Live:
                     self.machines[name].go_on(attempt, secrets_again(self.plan, reader.spec(attempt)))
         for machine in self.machines.values():
             self._spawn(machine.keep())
+        for run in self.model.runs():
+            self._afterwards.look(run.id)
 
     async def run(self, cells: Sequence[Cell], patient: bool = True) -> None:
         """Launches every cell as slots come free, and waits until everything has ended.
@@ -154,8 +153,6 @@ class Live:
         goes on.
         """
         self._patient = patient
-        for run in self.model.runs():
-            self._afterwards.look(run.id)
         for run in self.model.runs():
             if run.machine == HERE and run.execution == "planned" and run.id not in self._dispatch.asking:
                 self._dispatch.ask(run.id, self.model.cell_of(run.id))
@@ -229,6 +226,7 @@ class Live:
         if any(row.kind == "ended" for row in rows):
             for machine in self.machines.values():
                 machine.ended(attempt)
+        if self.model.run(attempt).extra.get("closed"):
             self._afterwards.look(attempt)
         self._moved.set()
         self._changed(keys)
@@ -295,11 +293,13 @@ class Live:
                 self._said(str(error))
         if link.name in self.machines:
             self.machines[link.name].look()
+            self._afterwards.machine_moved(link.name)
         self._moved.set()
 
     def _machine_changed(self, machine: Machine) -> None:
         state = machine.link.standing.state
         keys = self.model.contact(machine.name, state)
+        self._afterwards.machine_moved(machine.name)
         if machine.facts:
             facts = {"state": state, "engine": machine.engine, "slots": machine.slots, **machine.facts}
             self._spawn(self._store.put_machine(MachineRow(machine.name, facts, self._now_utc_ns())))

@@ -14,6 +14,8 @@ from agenttime_tui.fleet.slim import slim
 
 SIZE_CAP_BYTES = 100_000
 SHEBANG = b"#!/usr/bin/env python3\n"
+READERS_ONLY = ("kinds.py",)
+"""What no machine needs."""
 MAIN = (
     b'"""Starts the agent."""\n\nimport sys\n\nfrom remote_agent.__main__ import main\n\nsys.exit(main(sys.argv[1:]))\n'
 )
@@ -59,5 +61,5 @@ def _walk(directory: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
         if item.is_dir():
             if item.name != "__pycache__":
                 yield from _walk(item, path)
-        elif item.name.endswith(".py"):
+        elif item.name.endswith(".py") and item.name not in READERS_ONLY:
             yield path, item.read_bytes()

@@ -60,7 +60,7 @@ BEARER = "ANTHROPIC_AUTH_TOKEN"
 OPTIONS = ("subagents", "tools", "settings", "env", "add_dir", "clock_server", "source")
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
 DELEGATION = "Task,Agent,Workflow,TeamCreate,TeamDelete,SendMessage"
-RESERVED = ("workspace", "ide", "computer-use", "claude-in-chrome")
+RESERVED = ("workspace", "ide", "computer-use", "claude-in-chrome", "claude.ai")
 """Names of tool servers that it keeps for itself: one of a task would be left out without a word."""
 SESSIONS = uuid.UUID("5a1c9f0e-64cb-5d1c-9a53-0f6f1f0c8f52")
 """Namespace of the session ids that are made of names."""

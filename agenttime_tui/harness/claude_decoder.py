@@ -63,8 +63,9 @@ class ClaudeDecoder(Session):
         facts.session = str(event.get("session_id") or "")
         facts.version = word(event.get("claude_code_version"))
         facts.tools = tuple(map(str, event.get("tools") or ()))
-        for server in event.get("mcp_servers") or ():
-            self.server(str(server["name"]), str(server["status"]))
+        for server in map(table, event.get("mcp_servers") or ()):
+            if (name := word(server.get("name"))) is not None:
+                self.server(name, str(server.get("status")))
         if first:
             facts.model = facts.model or word(event.get("model"))
             self.put(Item("note", f"session of {event.get('model')}", at_s, seq))

@@ -64,6 +64,8 @@ START = "codex_start.sh"
 OPTIONS = ("subagents", "tools", "config", "source")
 EXEC = ("exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox")
 FIRST_SESSION = "@session"
+RESERVED = ("codex_apps",)
+"""Names of tool servers that it keeps for itself: the tools of one of a task would not be there."""
 
 
 class Codex:
@@ -83,7 +85,7 @@ class Codex:
         option_text(agent, "source", "")
         option_texts(agent, "tools")
         subagents = option_flag(agent, "subagents", True)
-        theirs = task_servers.handed(turn, task, (*(one.name for one in servers), *_servers_of(more)))
+        theirs = task_servers.handed(turn, task, (*RESERVED, *(one.name for one in servers), *_servers_of(more)))
         tables = {one.name: server_table(one) for one in servers}
         tables |= {one.name: task_servers.codex_table(one, task, agent) for one in theirs}
         text = config(agent.model, agent.effort, turn, _base_url(agent, turn), subagents, tables, more)

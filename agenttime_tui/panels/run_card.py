@@ -11,6 +11,7 @@ from agenttime_tui.look import digits, durations, marks, numbers
 from agenttime_tui.look.cellwidth import fit, wrap
 from agenttime_tui.look.mode import Mode
 from agenttime_tui.look.rows import Part, Row, blank, extent
+from agenttime_tui.look.sanitise import clean
 from agenttime_tui.panels import answered
 from agenttime_tui.panels.board import INK_OF_SIDE
 from agenttime_tui.panels.chrome import numbers_in, title
@@ -18,7 +19,7 @@ from agenttime_tui.panels.names import AgentName
 from agenttime_tui.panels.said import said_rows
 from agenttime_tui.panels.state import RunDetail
 from agenttime_tui.panels.time_bar import big_clock
-from agenttime_tui.panels.verdict import ENDED, ENDED_BRIEF, SIDE_WORD, score_text, sentence
+from agenttime_tui.panels.verdict import ENDED, ENDED_BRIEF, SIDE_WORD, grade_word, score_text, sentence
 
 HEIGHT = 10
 _QUANTITY = re.compile(r"\d[\d.,]*%|\d[\d.,]* (?:h|min|s)\b(?: \d+ (?:min|s)\b)?|\d[\d.,]* times")
@@ -270,6 +271,8 @@ def run_notes(run: Run, shown: Sequence[Run]) -> list[tuple[str, str]]:
         notes.append(("error", CAPTURE_NOTES[run.capture]))
     if run.extra.get("held"):
         notes.append(("missing", "Its environment is held until it is graded."))
+    if run.extra.get("grade_detail"):
+        notes.append(("missing", f"{grade_word(run).capitalize()}: {clean(str(run.extra['grade_detail']))}."))
     if run.counts == "no":
         notes.append(("excluded", f"Left out of the study: {run.counts_reason or 'no reason recorded'}."))
     if run.attempt > 1:

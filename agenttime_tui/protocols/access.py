@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 from agenttime_tui.campaign.plan import AccountConfig, AgentConfig
 from agenttime_tui.harness.protocol import Door, Turn
@@ -110,6 +111,15 @@ def proxied(url: str) -> dict[str, str]:
     names = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
     values = dict(zip(names, (url, url, "127.0.0.1,localhost,::1"), strict=True))
     return values | {name.lower(): value for name, value in values.items()}
+
+
+def past_proxy(env: Mapping[str, str], task: Task) -> dict[str, str]:
+    """`env` where what serves the task's tools beside the agent is reached without the proxy, as it is no host of its
+    list."""
+    named = [urlsplit(server.url).hostname for server in task.harbor.mcp_servers]
+    listed = {urlsplit(f"//{host}").hostname for host in task.allowed_hosts}
+    beside = [host for host in dict.fromkeys(named) if host and host not in listed]
+    return {name: ",".join((value, *beside)) if name.lower() == "no_proxy" else value for name, value in env.items()}
 
 
 def engine_network(task: Task, verified: bool) -> str:

@@ -8,6 +8,7 @@ from agenttime_tui.protocols import duration
 from agenttime_tui.protocols.outline import Asked, Outline
 from agenttime_tui.protocols.prompt import Cutoff, Prompt, check_native, make_prompt
 from task_packs.load import Task
+from task_packs.step_prompts import step_instruction
 
 DEFAULT_CUTOFF_MS = 24 * 3_600_000
 """For a task without requests. The published natural runs had no cap; a rented machine needs one."""
@@ -26,7 +27,7 @@ def outline(task: Task, cutoff_ms: int) -> Outline:
     if not task.steps:
         return Outline((Asked(prompt(task.instruction()), cutoff_ms),))
     return Outline(tuple(
-        Asked(prompt(task.step_instruction(step)), cutoff_ms, step.name, part=step.name) for step in task.steps
+        Asked(prompt(step_instruction(task, step)), cutoff_ms, step.name, part=step.name) for step in task.steps
     ))  # fmt: skip
 
 

@@ -160,7 +160,7 @@ def _environment(
     if access.door is not None:
         environment["door"] = access.door
     if access.env:
-        environment["env"] = dict(access.env)
+        environment["env"] = accesses.past_proxy(access.env, task)
     if access.mounts:
         environment["mounts"] = list(access.mounts)
     verified = any(one.asked.verified for one in started)

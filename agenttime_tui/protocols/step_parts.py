@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from task_packs.load import Task
+from task_packs.references import filled
 from task_packs.task_steps import TaskStep
-from task_packs.variables import filled
 
 TESTS, REWARD = "/tests", "/logs/verifier"
 READY_MS = 1_800_000

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from agenttime_tui.answering import ACTION, captured, grade_answer
-from agenttime_tui.campaign.cells import cell_of
-from agenttime_tui.campaign.run import GradeFact
+from agenttime_tui.campaign.cells import Cell, cell_of
+from agenttime_tui.campaign.grading import GRADED_STUDIES
+from agenttime_tui.campaign.run import GradeFact, Run
+from agenttime_tui.cli import DONE, FAILED, SOME
 from agenttime_tui.errors import UserError
-from agenttime_tui.library import find_run, graded_by
+from agenttime_tui.library import find_campaign, find_run, graded_by, load_campaign
 from agenttime_tui.look.sanitise import clean
 from agenttime_tui.verbs.asking import Asked, ask, found_run
 from agenttime_tui.verbs.context import Context
@@ -22,45 +24,118 @@ from agenttime_tui.verbs.saying import record
 from remote_agent.reward import scored
 from store.reader import Reader
 from store.rows import OperatorRow, RecordRow
+from task_packs.errors import ImageError, PackError
 from task_packs.load import Task, load_pack
 
 HELD_S = 1800.0
 """How long a held run's grader is waited for."""
+UNGRADED = ("pending", "not_graded", "grader_error", "refused")
+
+
+@dataclass(frozen=True, slots=True)
+class _Graded:
+    """A run as it was graded just now."""
+
+    run: str
+    grade: GradeFact
+    detail: str
+    kept: bool
+    """Whether it was written down: a score that stands is not followed by a word that there is no key."""
+
+    def json(self) -> dict[str, Any]:
+        """As `grade --json` has it."""
+        found = self.grade
+        said = {"status": found.status, "value": found.value, "percent": found.percent, "passed": found.passed}
+        return {"run": self.run, "grade": said, "detail": self.detail or None, "recorded": self.kept}
+
+    def words(self) -> str:
+        """In a line."""
+        value = "" if self.grade.value is None else f"{self.grade.value:g}"
+        return clean(" ".join(filter(None, (self.grade.status, value, self.detail))))
 
 
 def grade(context: Context) -> int:
     """A new grade for one run; UserError where there is nothing to grade, or nothing here to grade it with."""
+    if context.args.missing:
+        return _missing(context)
     if context.args.release:
         return _of_held(context, "release")
     with context.reader() as reader:
-        held = _held(reader, find_run(reader, context.args.id))
+        run_id = find_run(reader, context.args.id)
+        held = _held(reader, run_id)
     if held:
         return _of_held(context, "grade")
+    found = _graded_here(context, run_id)
+    if context.json:
+        context.answer({**found.json(), "dry_run": context.args.dry_run})
+    else:
+        how = "would be graded" if context.args.dry_run else "graded" if found.kept else "keeps its grade"
+        context.say(f"run {run_id[:8]} {how}: {found.words()}")
+    return DONE
+
+
+def _missing(context: Context) -> int:
+    """Every run of a campaign that is over, is graded on this side and has no score yet."""
+    if context.args.release:
+        raise UserError("--missing and --release do not go together: name one run to let it go", 2)
     with context.reader() as reader:
-        run_id = find_run(reader, context.args.id)
-        task, read = _task(context, reader, run_id)
-        spec = reader.spec(run_id) or {}
-        collected = [one.data for one in reader.records(run_id, kinds=["collected"])]
+        row = find_campaign(reader, context.args.id)
+        model = load_campaign(reader, row)
+        cells = {run.id: model.cell_of(run.id) for run in model.runs() if run.attempt and _ungraded(run)}
+    packs = {name: load_pack(name, context.pack_dirs) for name in sorted({cell.pack for cell in cells.values()})}
+    tasks = {run: packs[cell.pack].task(cell.task) for run, cell in cells.items()}
+    waiting = [run for run, task in tasks.items() if task.by_answer or task.judged]
+    said: list[dict[str, Any]] = []
+    failed, tell = 0, (lambda line: None) if context.json else context.say
+    for run in waiting:
+        if context.args.dry_run:
+            said.append({"run": run})
+            tell(f"run {run[:8]} would be graded")
+            continue
+        try:
+            found = _graded_here(context, run)
+            failed += found.grade.status in UNGRADED
+            said.append(found.json())
+            words = f"graded: {found.words()}" if found.kept else f"keeps its grade: {found.words()}"
+        except (UserError, PackError, ImageError) as error:
+            failed += 1
+            said.append({"run": run, "error": str(error)})
+            words = clean(str(error))
+        tell(f"run {run[:8]} {words}")
+    if context.json:
+        context.answer({"campaign": row.id, "runs": said, "dry_run": context.args.dry_run})
+    elif not waiting:
+        context.say(f"campaign {clean(row.name)}: no run waits to be graded on this side")
+    return DONE if not failed else SOME if failed < len(waiting) else FAILED
+
+
+def _ungraded(run: Run) -> bool:
+    over = run.execution == "ended" and run.extra.get("closed") and run.released_boot_ns is not None
+    return bool(over and run.study in GRADED_STUDIES and run.grade.status in UNGRADED)
+
+
+def _graded_here(context: Context, run_id: str) -> _Graded:
+    """Grades a run's answer or copy on this side and writes it down, unless it is a dry run. UserError."""
+    with context.reader() as reader:
+        task, cell, rules = _task(context, reader, run_id)
+        before = [one.data for one in reader.operator_records(run_id) if one.action == ACTION]
+        before = [*(one.data for one in reader.records(run_id, kinds=["graded"])), *before]
         ended = any(reader.records(run_id, kinds=["ended"]))
-        out = captured(reader.records(run_id, kinds=["transcript"]))
+        out = captured(reader.records(run_id, kinds=["transcript"])) if task.by_answer else b""
     if not ended:
         raise UserError(f"run {run_id[:8]} is not over: there is no last message yet")
-    data = grade_answer(task, out) if task.by_answer else regraded(context, run_id, task, spec, collected, out)
+    data = grade_answer(task, out, run=run_id) if task.by_answer else regraded(context, run_id, task)
+    read = partial(graded_by(rules), cell)
     found: GradeFact = read(data)
-    words = " ".join(
-        filter(None, (found.status, "" if found.value is None else f"{found.value:g}", data.get("detail")))
-    )
-    if not context.args.dry_run:
-        row = OperatorRow(
-            secrets.token_hex(8), context.now_utc_ns(), context.settings.operator_name, ACTION, run_id, data
-        )
+    known = bool(before) and found.status in ("not_graded", "refused") and (
+        read(before[-1]).status in ("scored", "empty") or before[-1].get("detail") == data.get("detail")
+    )  # fmt: skip
+    keep = not known and not context.args.dry_run
+    if keep:
+        by = context.settings.operator_name
+        row = OperatorRow(secrets.token_hex(8), context.now_utc_ns(), by, ACTION, run_id, data)
         asyncio.run(record(context.settings.database, row))
-    if context.json:
-        said = {"status": found.status, "value": found.value, "percent": found.percent, "passed": found.passed}
-        context.answer({"run": run_id, "grade": said, "dry_run": context.args.dry_run})
-    else:
-        context.say(f"run {run_id[:8]}{' would be' if context.args.dry_run else ''} graded: {clean(words)}")
-    return 0
+    return _Graded(run_id, found, str(data.get("detail") or ""), keep)
 
 
 def _held(reader: Reader, run_id: str) -> bool:
@@ -102,15 +177,13 @@ def _answers(what: str, key: str, one: RecordRow) -> bool:
     return not scored(one, key)
 
 
-def _task(context: Context, reader: Reader, run_id: str) -> tuple[Task, Callable[[dict[str, Any]], GradeFact]]:
-    """The task of a run and what reads its grades."""
+def _task(context: Context, reader: Reader, run_id: str) -> tuple[Task, Cell, dict[str, Any]]:
+    """The task and cell of a run, and the campaign's rules to read its grades by."""
     attempt = next((one for one in reader.attempts() if one.id == run_id), None)
     if attempt is None:
         raise UserError(f"run {run_id[:8]} was imported without a journal: there is nothing to grade")
     for row in reader.campaigns():
         for cell in map(cell_of, reader.cells(row.id)):
             if cell.id == attempt.cell:
-                task = load_pack(cell.pack, context.pack_dirs).task(cell.task)
-                reader_of = graded_by(row.meta.get("grades", {}))
-                return task, partial(reader_of, cell)
+                return load_pack(cell.pack, context.pack_dirs).task(cell.task), cell, row.meta.get("grades", {})
     raise UserError(f"run {run_id[:8]} belongs to no campaign of this store")

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+import docker
+import docker.errors
 import pytest
 
+from tests.agent.runs import until
 from tests.cli.app import App
 from tests.packs.packfile import PACK, TASK_TOML, write_pack
 
@@ -46,16 +52,24 @@ def written(app: App, pack: str, test: str = "") -> Path:
 def test_a_judged_run_waits_for_its_key_and_says_so(tmp_path: Path) -> None:
     app = App(tmp_path)
     written(app, JUDGED, ASKS)
-    app("run", app.file("p.toml", PLAN.format(engine="process")), "--plain").ok()
+    said = app("run", app.file("p.toml", PLAN.format(engine="process")), "--plain").ok().err
+    assert said.count("the judge m-7 has no key: set SMALL_KEY, then: agenttime grade copies --missing") == 1
     run = app.run()
     assert (run["grade"]["status"], run["grade"]["value"]) == ("not_graded", None)
     assert app.events(run["id"], "graded") == []
     assert "Judged by m-7 on this side, with SMALL_KEY set" in app.call("packs", "show", "small").ok().out
-    assert "the judge m-7 has no key: set SMALL_KEY" in app.call("grade", run["id"]).ok().out
-    assert app.run()["grade"]["status"] == "not_graded"
+    no_key = f"the judge m-7 has no key: set SMALL_KEY, then: agenttime grade {run['id'][:8]}"
+    assert no_key in app.call("show", run["id"]).ok().out
+    assert app.json("show", run["id"])["run"]["extra"]["grade_detail"] == no_key
+    assert f"keeps its grade: not_graded {no_key}" in app.call("grade", run["id"]).ok().out
+    assert [one["by"] for one in app.json("show", run["id"])["operator_records"]] == ["agenttime"]
+    missing = app.call("grade", "copies", "--missing", "--json")
+    assert (missing.code, missing.json["runs"][0]["recorded"]) == (1, False)
     app.env["SMALL_KEY"] = KEY
     said = app.call("grade", run["id"]).sentence(1)
-    assert "is graded on its machine; to grade its copy here, a container engine must answer" in said
+    assert "is graded over a copy on this side; to grade its copy here, a container engine must answer" in said
+    assert app.call("grade", "copies", "--missing", "--dry-run").ok().out == f"run {run['id'][:8]} would be graded\n"
+    assert "name one run" in app.call("grade", run["id"], "--missing", "--release").sentence(2)
 
 
 def test_what_needed_its_session_alive_is_not_graded_from_a_copy(tmp_path: Path) -> None:
@@ -69,13 +83,11 @@ def test_what_needed_its_session_alive_is_not_graded_from_a_copy(tmp_path: Path)
 def test_the_judge_reads_a_verified_copy_and_its_key_stays_here(tmp_path: Path) -> None:
     app = App(tmp_path, os.environ["DOCKER_HOST"])
     written(app, JUDGED + IMAGE, ASKS)
+    app.env["SMALL_KEY"] = KEY
     app("run", app.file("p.toml", PLAN.format(engine="docker")), "--plain").ok()
     run = app.run()
-    assert run["grade"]["status"] == "not_graded"
-    app.env["SMALL_KEY"] = KEY
-    assert app("grade", run["id"], "--json").ok().json["grade"] == {
-        "status": "scored", "value": 1.0, "percent": 100.0, "passed": True,
-    }  # fmt: skip
+    assert (run["grade"]["status"], run["grade"]["value"], run["grade"]["passed"]) == ("scored", 1.0, True)
+    assert "no run waits to be graded" in app.call("grade", "copies", "--missing").ok().out
     shown = app.json("show", run["id"])
     assert shown["run"]["grade"]["flags"] == ["graded from its copy"]
     assert KEY not in str(shown)
@@ -84,7 +96,43 @@ def test_the_judge_reads_a_verified_copy_and_its_key_stays_here(tmp_path: Path) 
     copy.write_bytes(b"altered")
     app("grade", run["id"]).ok()
     assert copy.read_bytes() != b"altered"
-    assert len(app.json("show", run["id"])["run"]["extra"]["grades"]) == 2
+    del app.env["SMALL_KEY"]
+    assert "keeps its grade: not_graded the judge m-7 has no key" in app.call("grade", run["id"]).ok().out
+    assert app.run()["grade"]["passed"] is True
+    assert [one["by"] for one in app.json("show", run["id"])["operator_records"]] == ["agenttime", "tester"]
+    files = [file for place in (app.home, app.user / ".agenttime") for file in place.rglob("*") if file.is_file()]
+    assert not any(KEY.encode() in file.read_bytes() for file in files)
+
+
+@pytest.mark.slow
+@pytest.mark.engine
+def test_an_app_that_is_left_takes_its_grader_with_it_and_the_next_one_grades(tmp_path: Path) -> None:
+    app = App(tmp_path, os.environ["DOCKER_HOST"])
+    app.env["SMALL_KEY"] = KEY
+    waits = '[ -n "$JUDGE_KEY" ] && sleep 300\n'
+    written(app, JUDGED + IMAGE, ASKS.replace("#!/bin/sh\n", f"#!/bin/sh\n{waits}"))
+    plan = app.file("p.toml", PLAN.format(engine="docker"))
+    with closing(docker.DockerClient(app.env["DOCKER_HOST"])) as engine:
+        before = {one.id for one in engine.containers.list(all=True)}
+        process = app.start("run", plan, "--plain")
+        app.wait_for("ended")
+        until(lambda: any("sleep 300" in _said(one) for one in engine.containers.list() if one.id not in before), 60)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        left = [one for one in engine.containers.list(all=True) if one.id not in before]
+        assert [one for one in left if "sleep 300" in _said(one)] == []
+    assert app.run()["grade"]["status"] == "pending"
+    written(app, JUDGED + IMAGE, ASKS)
+    app("run", plan, "--plain").ok()
+    assert app.run()["grade"]["passed"] is True
+
+
+def _said(container: Any) -> str:
+    """Command lines of what runs in a container; empty when it is gone."""
+    try:
+        return str(container.top())
+    except docker.errors.APIError:
+        return ""
 
 
 @pytest.mark.slow

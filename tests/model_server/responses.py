@@ -173,11 +173,17 @@ def _shell_script(command: str, left: bool) -> str:
 def _mcp(asked: Asked, called: Sequence[str], args: Mapping[str, Any]) -> dict[str, Any]:
     server, tool = called
     space = asked.state["spaces"].get(tool, "")
-    if server in space:
+    if server in space or _identifier(server) in space:
         return _function(asked, tool, args, space)
     if "exec" in asked.tools and not any(server in name for name in asked.tools):
-        return _script(asked, f"text(JSON.stringify(await tools.mcp__{server}__{tool}({json.dumps(args)})));")
+        name = f"mcp__{_identifier(server)}__{tool}"
+        return _script(asked, f"text(JSON.stringify(await tools.{name}({json.dumps(args)})));")
     return _function(asked, mcp_name(asked.tools, server, tool), args)
+
+
+def _identifier(server: str) -> str:
+    """A server's name as a part of a name in JavaScript."""
+    return re.sub(r"\W", "_", server)
 
 
 def _function(asked: Asked, name: str, args: Mapping[str, Any], space: str | None = None) -> dict[str, Any]:

@@ -134,33 +134,18 @@ def test_a_named_pipe_in_a_task_is_refused(tmp_path: Path) -> None:
     assert "is neither file, directory nor link" in brought.refused[ROSTER[0]]
 
 
-SERVICES = """\
-version: "3"
-services:
-  # the agent's own
-  main:
-    depends_on:
-      db:
-        condition: service_healthy
-  db: # of the task
-    image: x
-    environment:
-      NAME: v
-  "web-1":
-    image: y
-volumes:
-  data:
-"""
-
-
 @pytest.mark.parametrize(
     ("toml", "more", "said"),
     [
-        (HARBOR_TOML, {"environment__docker-compose.yaml": SERVICES}, "has sidecar services (db, web-1)"),
+        (
+            HARBOR_TOML,
+            {"environment__docker-compose.yaml": "services:\n  db:\n    image: x\n    cap_add: [NET_ADMIN]\n"},
+            "cannot be set up: environment/docker-compose.yaml: services.db.cap_add: is not supported",
+        ),
         (
             HARBOR_TOML,
             {"environment__docker-compose.yaml": "services:\n  main:\n    privileged: true\n"},
-            "sets its container up by environment/docker-compose.yaml",
+            "cannot be set up: environment/docker-compose.yaml: services.main.privileged: is not supported",
         ),
         (HARBOR_TOML + 'os = "windows"\n', {}, "needs windows"),
         (

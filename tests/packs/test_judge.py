@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from agenttime_tui import judge
 from agenttime_tui.answering import grade_answer
 from agenttime_tui.campaign.run import GradeFact
 from agenttime_tui.library import graded_by
@@ -20,6 +22,7 @@ from tests.campaign.journal import CELL
 from tests.packs.copies import imported, json_lines
 
 KEY = "sk-judge-secret-9"
+RUN = "0123abcd4567ef89"
 SAID = b'{"type": "result", "result": "Answer: B"}\n'
 
 
@@ -27,7 +30,11 @@ class Endpoint(ThreadingHTTPServer):
     """Answers chat completions with `reply` and keeps what was asked."""
 
     reply: Any = ""
+    refusal: str | None = None
     status = 200
+    busy = 0
+    """So many times more it answers with 503."""
+    moved = ""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Completions)
@@ -45,9 +52,12 @@ class Completions(BaseHTTPRequestHandler):
         """One completion."""
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.asked.append((self.path, str(self.headers["Authorization"]), body))
-        said = {"choices": [{"message": {"role": "assistant", "content": self.server.reply}}]}
-        data = json.dumps(said).encode()
-        self.send_response(self.server.status)
+        message = {"role": "assistant", "content": self.server.reply, "refusal": self.server.refusal}
+        data = json.dumps({"choices": [{"message": message}]}).encode()
+        self.server.busy -= 1
+        self.send_response(503 if self.server.busy >= 0 else self.server.status)
+        if self.server.moved:
+            self.send_header("Location", self.server.moved)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
@@ -56,8 +66,21 @@ class Completions(BaseHTTPRequestHandler):
         """Nothing on the terminal."""
 
 
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits before asking again."""
+    monkeypatch.setattr(judge, "PAUSES_S", (0.0, 0.0))
+
+
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
+    with served() as server:
+        yield server
+
+
+@contextmanager
+def served() -> Iterator[Endpoint]:
+    """A judge that answers while the block lasts."""
     with Endpoint() as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
@@ -75,7 +98,7 @@ def task(tmp_path: Path) -> Task:
 
 def judged(task: Task, env: dict[str, str], out: bytes = SAID) -> tuple[GradeFact, dict[str, Any]]:
     """The grade as a run shows it, and the record that is kept."""
-    data = grade_answer(task, out, env)
+    data = grade_answer(task, out, env, RUN)
     assert KEY not in json.dumps(data)
     cell = replace(CELL, pack=task.pack.name)
     rule = task.grade.model_dump(mode="json", by_alias=True)
@@ -100,8 +123,15 @@ def test_the_judges_word_is_the_grade(endpoint: Endpoint, task: Task, verdict: s
 @pytest.mark.parametrize(
     ("reply", "status", "grade", "detail"),
     [
-        ('{"correct": "perhaps"}', 200, "grader_error", ""), ("no JSON", 200, "not_graded", "gave no JSON object"),
-        (None, 200, "not_graded", "gave no JSON object"), ("{}", 429, "not_graded", "answered with HTTP 429"),
+        ('{"correct": "perhaps"}', 200, "grader_error", "said neither yes nor no"),
+        ('["yes"]', 200, "grader_error", "said neither yes nor no"),
+        ('{"correct": NaN}', 200, "grader_error", "said neither yes nor no"),
+        ("no JSON", 200, "grader_error", "gave no JSON object"),
+        (None, 200, "grader_error", "gave no JSON object"),
+        ("{}", 401, "not_graded", "answered with HTTP 401; look at OPENAI_API_KEY, then: agenttime grade 0123abcd"),
+        ("{}", 404, "not_graded", "answered with HTTP 404; later: agenttime grade 0123abcd"),
+        ("{}", 429, "not_graded", "answered with HTTP 429; it may be busy, then: agenttime grade 0123abcd"),
+        ("{}", 500, "not_graded", "answered with HTTP 500"),
     ],
 )  # fmt: skip
 def test_what_is_no_verdict_is_no_score(
@@ -110,12 +140,57 @@ def test_what_is_no_verdict_is_no_score(
     endpoint.reply, endpoint.status = reply, status
     found, data = judged(task, {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": endpoint.url})
     assert (found.status, found.value) == (grade, None)
-    assert detail in data.get("detail", "")
+    assert detail in data["detail"]
+    assert len(endpoint.asked) == (3 if status in (429, 500) else 1)
+
+
+def test_a_judge_that_is_busy_for_a_moment_is_asked_again(endpoint: Endpoint, task: Task) -> None:
+    endpoint.reply, endpoint.busy = '{"correct": "yes"}', 2
+    assert judged(task, {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": endpoint.url})[0].passed is True
+    assert len(endpoint.asked) == 3
+
+
+def test_a_judge_that_will_not_say_has_refused(endpoint: Endpoint, task: Task) -> None:
+    endpoint.refusal = "I cannot judge this."
+    found, data = judged(task, {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": endpoint.url})
+    assert (found.status, found.value) == ("refused", None)
+    assert "refused to judge it" in data["detail"]
+
+
+def test_the_key_follows_no_redirect(endpoint: Endpoint, task: Task) -> None:
+    endpoint.status, endpoint.moved = 302, endpoint.url + "/elsewhere"
+    found, data = judged(task, {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": endpoint.url})
+    assert (found.status, len(endpoint.asked)) == ("not_graded", 1)
+    assert "HTTP 302" in data["detail"]
+
+
+@pytest.mark.parametrize(
+    ("env", "said"),
+    [
+        ({"OPENAI_API_KEY": f"{KEY}\nnext"}, "what OPENAI_API_KEY holds is no key"),
+        ({"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": "nowhere"}, "OPENAI_BASE_URL is no address (nowhere)"),
+        (
+            {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": "http://me:hidden-2@127.0.0.1:9/v1"},
+            "cannot be reached at http://127.0.0.1:9/v1",
+        ),
+    ],
+)
+def test_a_wrong_setting_is_named_and_no_secret_with_it(task: Task, env: dict[str, str], said: str) -> None:
+    found, data = judged(task, env)
+    assert found.status == "not_graded"
+    assert said in data["detail"]
+    assert "hidden-2" not in str(data)
+
+
+def test_an_endpoint_that_says_the_key_back_is_not_quoted(endpoint: Endpoint, task: Task) -> None:
+    endpoint.reply = json.dumps({"correct": "no", "extracted_final_answer": KEY})
+    assert judged(task, {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": endpoint.url})[0].passed is False
 
 
 def test_without_a_key_or_an_endpoint_it_is_not_graded_and_says_why(task: Task) -> None:
     found, data = judged(task, {})
-    assert (found.status, data["detail"]) == ("not_graded", "the judge has no key; set it and grade again")
+    assert found.status == "not_graded"
+    assert data["detail"].endswith(" has no key: set OPENAI_API_KEY, then: agenttime grade 0123abcd")
     found, data = judged(task, {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": "http://127.0.0.1:9/v1"})
     assert found.status == "not_graded"
     assert "cannot be reached at http://127.0.0.1:9/v1" in data["detail"]

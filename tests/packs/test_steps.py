@@ -13,6 +13,7 @@ from task_packs.errors import PackError
 from task_packs.harbor_steps import HarborStep, read_steps
 from task_packs.load import Task, load_pack
 from task_packs.step_grading import combined, falls_short, rewards_in
+from task_packs.step_prompts import step_instruction
 from tests.packs.stepped import FILES, PACK, TASK_TOML, write_stepped
 
 
@@ -48,7 +49,7 @@ def test_a_prompt_is_that_of_its_step_and_the_task_has_none(tmp_path: Path) -> N
     canary = "<!-- canary 1 -->\n\nWrite about greet in the file README.\n"
     task = task_in(tmp_path, steps__tell__instruction__md=canary)
     (tmp_path / "tasks/greeter/steps/tell/instruction.md").write_text(canary)
-    assert task.step_instruction(task.steps[2]) == b"Write about greet in the file README.\n"
+    assert step_instruction(task, task.steps[2]) == b"Write about greet in the file README.\n"
     with pytest.raises(PackError, match="has 3 steps with a prompt each and no prompt of its own"):
         task.instruction()
 
@@ -56,11 +57,11 @@ def test_a_prompt_is_that_of_its_step_and_the_task_has_none(tmp_path: Path) -> N
 def test_a_native_time_text_occurs_once_in_all_the_steps_together(tmp_path: Path) -> None:
     pack = PACK.replace("[network]", '[prompt]\nstrip = ["Write about"]\n[network]')
     task = task_in(tmp_path, pack)
-    assert task.step_instruction(task.steps[2]) == b" greet in the file README.\n"
-    assert task.step_instruction(task.steps[0]).startswith(b"Make an")
+    assert step_instruction(task, task.steps[2]) == b" greet in the file README.\n"
+    assert step_instruction(task, task.steps[0]).startswith(b"Make an")
     (tmp_path / "tasks/greeter/steps/make/instruction.md").write_text("Write about it.\n")
-    with pytest.raises(PackError, match="occurs 2 times in the steps, it must occur once"):
-        task.step_instruction(task.steps[2])
+    with pytest.raises(PackError, match="occurs 2 times in the steps, it"):
+        step_instruction(task, task.steps[2])
 
 
 def test_a_grader_has_the_tasks_tests_with_the_steps_own_over_them(tmp_path: Path) -> None:
@@ -190,7 +191,7 @@ def test_the_check_walks_from_the_start_to_the_end(tmp_path: Path) -> None:
     ("file", "text", "said"),
     [
         ("steps/make/solution/solve.sh", "#!/bin/sh\n", "step make, solved, has reward 0 below 1"),
-        ("steps/teach/solution/solve.sh", "#!/bin/sh\necho no way; exit 4\n", "step teach: solve.sh ended with 4: no way"),
+        ("steps/teach/solution/solve.sh", "#!/bin/sh\necho no way; exit 4\n", "teach: solve.sh ended with 4: no way"),
         ("steps/make/solution/solve.sh", "#!/bin/sh\necho 'echo hello' >greet\n", "step make, solved, has reward 0"),
         ("steps/teach/workdir/setup.sh", "#!/bin/sh\necho broken; exit 5\n", "its preparation ended with 5"),
         ("steps/tell/solution/solve.sh", "#!/bin/sh\n", "the solution does not pass"),

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from agenttime_tui.campaign.cells import Cell, TaskInfo, make_cells
+from agenttime_tui.campaign.grading import GRADED_STUDIES
 from agenttime_tui.campaign.plan import AgentConfig, Plan, make_plan
 from agenttime_tui.errors import UserError
 from agenttime_tui.protocols import aftersight, eta, forecast
@@ -47,6 +48,15 @@ def a_plan(name: str, pack: str = "demo", task: Task = TASK, **tables: Any) -> P
 def names(blob: bytes) -> list[str]:
     with tarfile.open(fileobj=io.BytesIO(blob)) as archive:
         return archive.getnames()
+
+
+def test_the_work_is_graded_in_the_studies_that_are_said_to_be() -> None:
+    for study in RUNNABLE:
+        task = ETADEMO.tasks[0] if study == "eta" else TASK
+        made = replace(cells("duration", task=TASK)[0], study=study, variant=None)
+        if study == "retrospection":
+            made = replace(made, variant="oracle")
+        assert outline_of(made, task).graded is (study in GRADED_STUDIES)
 
 
 def test_the_papers_forecast_quotes_the_task_and_asks_for_minutes() -> None:

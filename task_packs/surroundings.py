@@ -1,0 +1,152 @@
+"""What stands around a task's session: variables, services, health checks; and why it may be impossible to have it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from task_packs.compose import Composed, read_compose
+from task_packs.errors import PackError
+from task_packs.harbor_parts import MAIN, Healthcheck
+from task_packs.variables import Known, Unfilled, resolved
+
+if TYPE_CHECKING:
+    from task_packs.harbor import HarborTask
+    from task_packs.load import Task
+
+COMPOSE = ("docker-compose.yaml", "docker-compose.yml")
+ROOT = (None, "root", "0", "0:0", "root:root")
+USUAL_INTERVAL_S = USUAL_TIMEOUT_S = 30.0
+"""Of a compose file's health check that says nothing, as the engine has them."""
+
+
+def compose_file(folder: Path) -> Path | None:
+    """The compose file of a task directory."""
+    return next((path for name in COMPOSE if (path := folder / "environment" / name).is_file()), None)
+
+
+def filled(where: str, pairs: Iterable[tuple[str, str]], known: Known) -> dict[str, str]:
+    """Variables of task.toml with the operator's filled in. PackError that names the one that cannot be."""
+    found = {}
+    for name, value in pairs:
+        try:
+            found[name] = resolved(value, known)
+        except Unfilled as error:
+            raise PackError(f"{where}.{name}: {error}") from None
+    return found
+
+
+def composed(folder: Path, task: HarborTask, known: Mapping[str, str]) -> Composed:
+    """What the compose file of a task asks for, nothing where there is none. PackError names file and key."""
+    path = compose_file(folder)
+    if path is None:
+        return Composed()
+    given = filled(f"{folder / 'task.toml'}: environment.env", task.env, Known(known))
+    return read_compose(path, Known(known, given), task.cpus, task.memory_bytes, task.image or "")
+
+
+def container_env(task: Task, known: Mapping[str, str]) -> dict[str, str]:
+    """The variables of the agent's container: of the compose file, and over them those of environment.env.
+
+    PackError where one of the operator's cannot be filled in.
+    """
+    own = filled(f"{task.path / 'task.toml'}: environment.env", task.harbor.env, Known(known))
+    return {**dict(task.inside.env), **own}
+
+
+def grader_env(task: Task, known: Mapping[str, str]) -> dict[str, str]:
+    """The variables of a grader on a machine: its container's and its own. PackError as `container_env`."""
+    place, own = task.harbor.grader, f"{task.path / 'task.toml'}: verifier"
+    around = filled(f"{own}.environment.env", place.env, Known(known)) if place else container_env(task, known)
+    return {**around, **filled(f"{own}.env", task.harbor.verifier_env, Known(known))}
+
+
+def health_checks(task: Task) -> tuple[Healthcheck, ...]:
+    """What must succeed in the agent's container before its session."""
+    checks, inside = [task.harbor.healthcheck] if task.harbor.healthcheck else [], task.inside
+    if inside.check is not None and inside.check.test:
+        check, test = inside.check, inside.check.test
+        command = test[1] if test[0] == "CMD-SHELL" else shlex.join(test[1:])
+        checks.append(
+            Healthcheck(
+                command,
+                check.interval / 1000 or USUAL_INTERVAL_S,
+                check.timeout / 1000 or USUAL_TIMEOUT_S,
+                check.start_period / 1000,
+                retries=check.retries or 3,
+            )
+        )
+    return tuple(checks)
+
+
+def brought(task: Task) -> str:
+    """`2 services: api, db`; empty where it brings none, or they cannot be had."""
+    names = [] if task.hindrance else [service.name for service in task.composed.services]
+    return f"{len(names)} service{'s' if len(names) > 1 else ''}: {', '.join(names)}" if names else ""
+
+
+def folder_hindrance(folder: Path, task: HarborTask, known: Mapping[str, str]) -> str:
+    """Why the task in `folder` cannot be launched, by what its files ask for; empty when it can."""
+    if task.tpu:
+        return "needs a TPU (environment.tpu in task.toml)"
+    if task.skills_dir:
+        return "brings skills (environment.skills_dir in task.toml), which are not handed on"
+    try:
+        names = [MAIN, *(service.name for service in composed(folder, task, known).services)]
+        filled("environment.env in task.toml", task.env, Known(known))
+    except PackError as error:
+        return f"cannot be set up: {_short(error, folder)}"
+    for key, service in (
+        *(("artifacts", one.service) for one in task.artifacts),
+        *(("verifier.collect", one.service) for one in task.collect),
+    ):
+        if service not in names:
+            return f"names service {service} in {key} of task.toml, which is not among its services"
+    return ""
+
+
+def grader_hindrance(task: Task, known: Mapping[str, str]) -> str:
+    """Why the task cannot be graded as its task.toml says; empty when it can."""
+    if task.by_answer:
+        return ""
+    if task.settle == "snapshot" and task.composed.services:
+        return 'brings services, and settle = "snapshot" of its pack grades in a copy that cannot reach them'
+    harbor, place = task.harbor, task.harbor.grader
+    if harbor.verifier_user not in ROOT:
+        return f"wants its grader run as {harbor.verifier_user} (verifier.user in task.toml), and graders run as root"
+    if place is not None:
+        lacks = {
+            f"os = {place.os}": place.os != "linux",
+            "tpu": place.tpu,
+            "healthcheck": place.healthcheck,
+            f"gpus = {place.gpus}": place.gpus > task.gpus,
+            f"cpus = {place.cpus:g}": place.cpus > task.cpus > 0,
+            f"memory of {place.memory_bytes >> 20} MiB": place.memory_bytes > task.memory_bytes > 0,
+        }
+        if found := next((name for name, lacking in lacks.items() if lacking), ""):
+            what = f"wants {found} for its grader alone (verifier.environment in task.toml)"
+            return f"{what}, which has what the session had"
+    if not task.judged:
+        try:
+            grader_env(task, known)
+        except PackError as error:
+            return f"cannot be graded: {_short(error, task.path)}"
+    return "" if task.live else _grader_network(task)
+
+
+def _grader_network(task: Task) -> str:
+    place = task.harbor.grader
+    wanted = task.harbor.verifier_network or (place.network if place is not None else None)
+    has = task.network == "public" and not task.separate and task.settle != "snapshot"
+    if wanted in ("public", "allowlist") and not has and not task.judged:
+        return f"wants a network for its grader (verifier: {wanted} in task.toml), which has none"
+    if wanted == "none" and has:
+        what = "wants its grader without a network (verifier.network_mode in task.toml)"
+        return f'{what}: set settle = "snapshot" in its pack'
+    return ""
+
+
+def _short(error: PackError, folder: Path) -> str:
+    return str(error).replace(f"{folder}/", "")
