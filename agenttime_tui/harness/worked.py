@@ -64,9 +64,11 @@ class Worked:
             self._began.append(record.seq)
             self._starts.append((record.boot_id, record.t_boot_ns - self._before_ns))
             self._open = record
-        elif record.kind == "exited" and self._open is not None and record.data.get("step") == self._open.data.get("step"):
-            if self._open.data.get("then") and record.boot_id == self._open.boot_id:
-                self._before_ns += max(0, record.t_boot_ns - self._open.t_boot_ns)
+        elif record.kind == "exited" and (began := self._open) is not None:
+            if record.data.get("step") != began.data.get("step"):
+                return
+            if began.data.get("then") and record.boot_id == began.boot_id:
+                self._before_ns += max(0, record.t_boot_ns - began.t_boot_ns)
             self._open = None
 
     def at_s(self, seq: int, boot_id: str, t_boot_ns: int) -> float | None:

@@ -12,7 +12,7 @@ ENDED = {"own": "", "cutoff": "cut off", "operator_stop": "stopped"}
 
 
 def facts(run: Run) -> Iterator[tuple[str, str]]:
-    """("step 1", "make 12s passed") and so on; nothing for a run of one session."""
+    """("step 1", "make 12 s passed") and so on; nothing for a run of one session."""
     found = run.extra.get("steps") or ()
     for number, part in enumerate(found, 1):
         yield f"step {number}", f"{part['name']} {_said(part, run)}".rstrip()
@@ -34,6 +34,8 @@ def _grade(grade: Mapping[str, Any] | None) -> str:
         return ""
     if grade["status"] not in ("scored", "empty"):
         return str(grade["status"]).replace("_", " ")
+    if grade["passed"]:
+        return "passed"
     if grade["percent"] is not None:
         return f"{grade['percent']:g} of 100"
     return "" if grade["value"] is None else f"scored {grade['value']:g}"
