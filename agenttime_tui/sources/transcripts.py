@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from agenttime_tui.harness.view import Facts
@@ -47,17 +47,20 @@ class Transcript:
         if self._released_ns is None:
             released = next(iter(reader.records(run_id, kinds=["released"])), None)
             self._released_ns = released.t_boot_ns if released else None
-        if self._worked is not None:
-            self._mark(self._worked, reader.records(run_id, since=self._marked_seq, kinds=["released", "exited"]))
+        self._mark(reader, run_id)
         while rows := reader.transcript_page(run_id, self._last_seq, PAGE):
+            self._mark(reader, run_id)
             for row in rows:
                 self._take(row)
             self._last_seq = rows[-1].seq
         self._deliver(None)
 
-    def _mark(self, worked: Worked, records: Iterable[RecordRow]) -> None:
-        for record in records:
-            worked.take(record)
+    def _mark(self, reader: Reader, run_id: str) -> None:
+        """Takes in the sessions that began and ended since; none of a page of lines is older than the page's own."""
+        if self._worked is None:
+            return
+        for record in reader.records(run_id, since=self._marked_seq, kinds=["released", "exited"]):
+            self._worked.take(record)
             self._marked_seq = record.seq
             if record.kind == "released" and record.data.get("step") in self._later:
                 self._begun.append(record)
