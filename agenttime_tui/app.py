@@ -170,10 +170,13 @@ class AgentTimeApp(App[None]):
             self.notify_operator(Toast("attn", "Reading stopped", line=str(error) or type(error).__name__))
 
     def on_refreshed(self, event: Refreshed) -> None:
-        """Hands the new snapshot to every open screen."""
+        """Hands the new snapshot to the screen in view; those beneath learn of it when they are seen again."""
         began = thread_time()
         self._take(event.snapshot)
-        for screen in self.frames():
+        frames = self.frames()
+        for screen in frames[:-1]:
+            screen.behind = True
+        for screen in frames[-1:]:
             screen.refreshed(event.changed)
         self._took_s = thread_time() - began
 

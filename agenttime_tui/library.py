@@ -68,8 +68,7 @@ def load_campaign(reader: Reader, row: CampaignRow) -> Campaign:
     for attempt in reader.attempts(row.id):
         model.add_attempt(attempt)
         if records := by_attempt.get(attempt.id, []):
-            model.apply(attempt.id, records)
-            model.hold(attempt.id, last.get(attempt.id, 0), reader.holes(attempt.id))
+            model.restore(attempt.id, records, last.get(attempt.id, 0), reader.holes(attempt.id))
         for said in reader.operator_records(attempt.id):
             model.decide(attempt.id, said)
         sealed = next((record for record in records if record.kind == "sealed"), None)

@@ -35,6 +35,8 @@ class Opening:
     plan: Plan
     packs: dict[str, Pack]
     cells: list[Cell]
+    reopened: bool = False
+    """Whether its plan is the one in the store: its budget may be older than what was said since."""
 
     def cell_rows(self) -> list[CellRow]:
         """The cells as the store keeps them."""
@@ -102,7 +104,7 @@ def open_plan(
 def reopen(row: CampaignRow, cells: list[Cell], pack_dirs: Sequence[Path]) -> Opening:
     """A campaign of the store, with its packs as they are here now. UserError when one is not here."""
     plan = parse_plan(row.plan_toml, f"plan of campaign {row.name}")
-    return Opening(row, plan, _packs(plan, pack_dirs), cells)
+    return Opening(row, plan, _packs(plan, pack_dirs), cells, reopened=True)
 
 
 def _kept(pack: Pack) -> dict[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, NamedTuple, Self
 
-from pydantic import Field, StrictFloat, StrictInt, model_validator
+from pydantic import Field, StrictFloat, model_validator
 
 from agenttime_tui.campaign.cells import Cell
 from agenttime_tui.campaign.plan import AgentConfig
@@ -14,7 +14,7 @@ from agenttime_tui.config import Settings
 from agenttime_tui.protocols.studies import on_machine
 from agenttime_tui.toml_file import read_toml, validated
 
-Amount = Annotated[StrictFloat | StrictInt, Field(ge=0, le=1_000_000_000, allow_inf_nan=False)]
+Amount = Annotated[StrictFloat, Field(ge=0, le=1_000_000_000, allow_inf_nan=False)]
 MS_PER_HOUR = 3_600_000
 TOKENS = ("input_usd_per_million", "output_usd_per_million", "input_tokens_per_hour", "output_tokens_per_hour")
 
@@ -26,6 +26,14 @@ class MachinePrice(Table):
     """Of the whole machine; each of its slots bears its share."""
 
 
+class TokenCost(NamedTuple):
+    """What tokens cost."""
+
+    usd: float
+    at_least: bool
+    """Whether some of them have no price."""
+
+
 class ModelPrice(Table):
     """A model in use by one run: by the hour as measured, or by its tokens with a bound on how many an hour."""
 
@@ -34,11 +42,14 @@ class ModelPrice(Table):
     output_usd_per_million: Amount | None = None
     input_tokens_per_hour: Amount | None = None
     output_tokens_per_hour: Amount | None = None
+    cached_usd_per_million: Amount | None = None
+    """Of what the provider had in its cache; without it that counts as nothing in what was spent."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
-        given = [name for name in TOKENS if getattr(self, name) is not None]
-        if (self.usd_per_hour is None and len(given) < len(TOKENS)) or (self.usd_per_hour is not None and given):
+        given = [name for name in (*TOKENS, "cached_usd_per_million") if getattr(self, name) is not None]
+        missing = any(getattr(self, name) is None for name in TOKENS)
+        if (self.usd_per_hour is None and missing) or (self.usd_per_hour is not None and given):
             raise ValueError(f"set either usd_per_hour, or all of {', '.join(TOKENS)}")
         return self
 
@@ -50,6 +61,13 @@ class ModelPrice(Table):
         pairs = ((self.input_usd_per_million, self.input_tokens_per_hour),
                  (self.output_usd_per_million, self.output_tokens_per_hour))  # fmt: skip
         return sum(float(usd or 0) * float(tokens or 0) / 1e6 for usd, tokens in pairs)
+
+    def tokens_usd(self, fresh: int, written: int, cached: int) -> TokenCost:
+        """Dollars of tokens, by the prices of tokens."""
+        pairs = ((self.input_usd_per_million, fresh), (self.output_usd_per_million, written),
+                 (self.cached_usd_per_million, cached))  # fmt: skip
+        usd = sum(float(price or 0) * tokens / 1e6 for price, tokens in pairs)
+        return TokenCost(usd, any(price is None and tokens for price, tokens in pairs))
 
 
 class Prices(Table):

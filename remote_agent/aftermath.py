@@ -177,7 +177,8 @@ def _gather(run: Run, asked: Grade, sealed: str, beside: bool) -> list[str]:
             flags.append(f"a collect command{where and ' in service ' + where} {said}"[:200])
     for number, one in wanted:
         try:
-            _take_out(run, one, f"{sealed}/{number}.tar")
+            if not _take_out(run, one, f"{sealed}/{number}.tar"):
+                flags.append(f"artifact {one['path']} could not be copied without what it excludes")
         except Refused:
             raise
         except EngineError:
@@ -185,19 +186,25 @@ def _gather(run: Run, asked: Grade, sealed: str, beside: bool) -> list[str]:
     return flags
 
 
-_WITHOUT = '[ -d "$1" ]||exit 3;s=$1;d=$2/${1##*/};shift 2;mkdir -p "$d"&&tar -C "$s" "$@" -cf - .|tar -C "$d" -xpf -'
+_WITHOUT = """[ -d "$1" ]||exit 3;d=$2/${1##*/};mkdir -p "$d"&&cp -a "$1/." "$d"&&cd "$d"||exit 1;shift 2
+for p;do find . -mindepth 1 -path "*/$p" -prune -exec rm -rf {} +||exit 1;done"""
 
 
-def _take_out(run: Run, one: dict[str, Any], target: str) -> None:
-    """An artifact as a tar file; what is excluded is left out of a copy beside it."""
+def _take_out(run: Run, one: dict[str, Any], target: str) -> bool:
+    """An artifact as a tar file; what is excluded is left out of a copy beside it. False: it could not be."""
     path, service, copy = one["path"].rstrip("/"), one["service"], "/x" + os.urandom(8).hex()
-    argv = ["/bin/sh", "-c", _WITHOUT, "sh", path, copy, *("--exclude=" + pattern for pattern in one["exclude"])]
-    whole = not one["exclude"] or run.engine.run(argv, "/", {}, COLLECT_S, "0:0", service)[0] == 3
+    code: int | None = 3
+    if one["exclude"]:
+        argv = ["/bin/sh", "-c", _WITHOUT, "sh", path, copy, *one["exclude"]]
+        code = run.engine.run(argv, "/", {}, COLLECT_S, "0:0", service)[0]
+        path = path if code == 3 else f"{copy}/{os.path.basename(path)}"
     try:
-        run.engine.fetch(path if whole else f"{copy}/{os.path.basename(path)}", target, COLLECT_CAP_BYTES, service)
+        if code in (0, 3):
+            run.engine.fetch(path, target, COLLECT_CAP_BYTES, service)
     finally:
-        if not whole:
+        if code != 3:
             run.engine.run(["rm", "-rf", copy], "/", {}, COLLECT_S, "0:0", service)
+    return code in (0, 3)
 
 
 def grade(run: Run) -> None:

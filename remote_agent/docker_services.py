@@ -147,7 +147,9 @@ def _wait(api: Api, service: Service, made: str, until: float) -> None:
             done, why = False, _ended(state)
         else:
             done = service.ready == "started" or health.get("Status") == "healthy"
-            why = "" if health.get("Status") != "unhealthy" else "its health check goes on failing"
+            why = "its health check goes on failing" if health.get("Status") == "unhealthy" else ""
+            if not done and health.get("Status", "none") == "none":
+                why = "its image has no health check"
         if done:
             return
         if why or time.monotonic() > until:

@@ -64,7 +64,7 @@ def body(
         host["CapDrop"] = environment.cap_drop
         host["SecurityOpt"] = ["no-new-privileges:true"] if environment.no_new_privileges else []
     return {
-        **(named(host, network, environment.network, MAIN) if capture and environment.services else {}),
+        **(named(host, network, environment.network, MAIN) if network else {}),
         "Image": image,
         "Entrypoint": IDLE,
         "Cmd": [],

@@ -28,10 +28,6 @@ class Placed:
 class Service:
     """A container beside the session's, reached by its name from there; its program is the task's own."""
 
-    __slots__ = (
-        "argv", "cpus", "entrypoint", "env", "files", "health", "image", "init", "memory_bytes", "name", "ready",
-        "shm_bytes", "tmpfs", "user", "volumes", "workdir",
-    )  # fmt: skip
     pids = 4096
 
     def __init__(self, raw: dict[str, Any], w: str) -> None:
@@ -56,7 +52,8 @@ class Service:
         an empty test that of the image. None: none at all."""
         self.ready: str = take(raw, "ready", str, w, READY[0])
         """What is waited for before the next service: it runs, its check is good, or it ended with 0."""
-        if not self.name.strip("-_.") or len(self.name) > 63 or set(self.name) - _NAME or self.name == MAIN:
+        plain = self.name.translate({45: "", 46: "", 95: ""})
+        if not (plain.isalnum() and plain.isascii()) or len(self.name) > 63 or self.name == MAIN:
             raise SpecError(f"{w}.name {self.name!r} is not a host name of its own")
         if self.ready not in READY:
             raise SpecError(f"{w}.ready {self.ready!r} is not one of {', '.join(READY)}")
@@ -72,9 +69,6 @@ class Service:
             _absolute(place, w)
 
 
-_NAME = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
-
-
 def services(raw: dict[str, Any], w: str) -> list[Service]:
     """The `services` of an environment, in the order in which they start."""
     found = [Service(one, f"{w}.services[{n}]") for n, one in enumerate(take(raw, "services", list, w, []))]
@@ -85,9 +79,8 @@ def services(raw: dict[str, Any], w: str) -> list[Service]:
 
 def volumes(raw: dict[str, Any], w: str) -> list[dict[str, Any]]:
     """The named `volumes` of a container: {name, target, read_only}; one name is one place for all of a run."""
-    w += ".volumes"
-    found: list[dict[str, Any]] = []
-    for one in take(raw, "volumes", list, w[: -len(".volumes")], []):
+    listed, w, found = take(raw, "volumes", list, w, []), w + ".volumes", []
+    for one in listed:
         name, target = take(one, "name", str, w), take(one, "target", str, w)
         if not name or name[0] == "/":
             raise SpecError(f"{w}.name {name!r} is not the name of a volume")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import fnmatch
 import io
 import os
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from task_packs.errors import PackError
@@ -30,6 +31,33 @@ def tar_tree(
             name = path.relative_to(root).as_posix()
             if keep(name):
                 _add(archive, root, path, f"{prefix}/{name}" if prefix else name, owner)
+    return buffer.getvalue()
+
+
+def tar_at(source: Path, name: str) -> bytes:
+    """A tar of one file, or of a directory with all below it, under `name`; of nothing there an empty directory."""
+    if not source.is_file():
+        return tar_tree(source, name, top=True)
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        _add(archive, source.parent, source, name, 0)
+    return buffer.getvalue()
+
+
+def without(tar: bytes, patterns: Sequence[str]) -> bytes:
+    """A tar without the entries of which any part of the name matches a pattern, as `tar --exclude` has it."""
+    if not patterns:
+        return tar
+    buffer = io.BytesIO()
+    with (
+        tarfile.open(fileobj=io.BytesIO(tar)) as archive,
+        tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as made,
+    ):
+        for entry in archive:
+            parts = entry.name.split("/")
+            ways = {"/".join(parts[first:last]) for last in range(1, len(parts) + 1) for first in range(last)}
+            if not any(fnmatch.fnmatchcase(way, pattern.removeprefix("./")) for way in ways for pattern in patterns):
+                made.addfile(entry, archive.extractfile(entry) if entry.isfile() else None)
     return buffer.getvalue()
 
 

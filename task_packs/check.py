@@ -21,6 +21,7 @@ from task_packs.lock import record_check, task_sha256
 from task_packs.session_files import SAID
 from task_packs.step_check import Place, walk
 from task_packs.step_files import REQUEST_SENTENCE, check_steps, stepped
+from task_packs.surroundings import container_env, grader_env, solution_env
 
 CLEAN_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 REWARD_CAP_BYTES = 1 << 20
@@ -152,7 +153,7 @@ def _in_directory(task: Task, solve: bool) -> Outcome:
         root = Path(name)
         unpack(task.workspace_tar(), root)
         if task.steps:
-            return _walked(task, root, solve)
+            return walk(_place(task, root), task, solve)
         if solve and task.scripted:
             unpack(task.solution_tar(), root / "solution")
         if task.grade.session:
@@ -163,7 +164,8 @@ def _in_directory(task: Task, solve: bool) -> Outcome:
         groups: list[int] = []
         try:
             if solve and task.scripted:
-                code, out = _run(task.solution_argv(f"{root}/solution"), workdir, {}, 60, groups)
+                env = container_env(task, os.environ) | solution_env(task, os.environ)
+                code, out = _run(task.solution_argv(f"{root}/solution"), workdir, env, 60, groups)
                 if code != 0:
                     return Outcome(
                         "grader_error", detail=f"solve.sh ended with {code}: {out[-200:].decode(errors='replace')}"
@@ -174,39 +176,44 @@ def _in_directory(task: Task, solve: bool) -> Outcome:
                 _end_group(group)
 
 
-def _walked(task: Task, root: Path, solve: bool) -> Outcome:
-    """Through the steps of a task, one after the other, in a private directory."""
+def _place(task: Task, root: Path) -> Place:
+    """A private directory for a walk through the steps of a task; what each program left running is ended."""
     workdir, verifier = root / task.workdir.strip("/"), root / "logs/verifier"
     workdir.mkdir(parents=True, exist_ok=True)
-    groups: list[int] = []
-
-    def run(argv: list[str], env: dict[str, str], limit_s: float, user: str) -> tuple[int | None, bytes]:
-        found = _run(argv, workdir, env, limit_s, groups)
-        for group in groups:
-            _end_group(group)
-        return found
 
     def put(tar: bytes, dest: str) -> None:
         (root / dest.strip("/")).mkdir(parents=True, exist_ok=True)
         unpack(tar, root / dest.strip("/"))
 
-    def graded(code: int | None, out: bytes) -> RawGrade:
-        return RawGrade(code, _read(verifier / "reward.json"), _read(verifier / "reward.txt"), out)
+    def run(argv: list[str], env: dict[str, str], limit_s: float, user: str) -> tuple[int | None, bytes]:
+        groups: list[int] = []
+        found = _run(argv, workdir, {**container_env(task, os.environ), **env}, limit_s, groups)
+        for group in groups:
+            _end_group(group)
+        return found
 
     def remove(dest: str) -> None:
         shutil.rmtree(root / dest.strip("/"), ignore_errors=True)
 
-    return walk(Place(str(root), put, run, remove, graded), task, solve, lambda step: dict(os.environ))
+    def graded(code: int | None, out: bytes) -> RawGrade:
+        return RawGrade(code, _read(verifier / "reward.json"), _read(verifier / "reward.txt"), out)
+
+    return Place(str(root), put, run, remove, graded)
 
 
 def _graded(task: Task, root: Path, groups: list[int]) -> Outcome:
     verifier = root / "logs/verifier"
-    env = {"VERIFIER_DIR": str(verifier), **task.session_env(f"{root}{SAID}"), **task.verifier_env(os.environ)}
+    env = {"VERIFIER_DIR": str(verifier), **task.session_env(f"{root}{SAID}"), **_grader_env(task)}
     shutil.rmtree(verifier, ignore_errors=True)
     verifier.mkdir(parents=True)
     workdir = root / task.workdir.strip("/")
     code, out = _run(task.grader_argv(f"{root}/tests"), workdir, env, task.grader_timeout_ms / 1000, groups)
     return grade(task.grade, RawGrade(code, _read(verifier / "reward.json"), _read(verifier / "reward.txt"), out))
+
+
+def _grader_env(task: Task) -> dict[str, str]:
+    """The grader's variables; of a judged task with the keys that the operator has."""
+    return task.verifier_env(os.environ) if task.judged else grader_env(task, os.environ)
 
 
 def repeated(graded: Callable[[], Outcome], times: int) -> Outcome:

@@ -277,7 +277,7 @@ class _File:
                 ):
                     raise self._wrong(
                         f"services.{name}.volumes",
-                        f"{mount.source!r} is written and shared with {other}: make it a named volume",
+                        f"{mount.source!r} is written and shared with {other}: mount it read-only, or make it a named volume",
                     )
 
     def _ready(self, main: MainService, sidecars: Mapping[str, Sidecar]) -> dict[str, str]:

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import gc
 import io
+import os
 import tarfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from task_packs.archive import without
 from task_packs.check import SOLVED_TIMES, repeated
-from task_packs.errors import ImageError
+from task_packs.container_services import Around, beside, put_copies, served
+from task_packs.errors import ImageError, PackError, ServiceError
 from task_packs.grading import Outcome, RawGrade, grade
+from task_packs.harbor_parts import MAIN
 from task_packs.images import ensure_image
 from task_packs.load import Task
 from task_packs.rootfs import Log
 from task_packs.session_files import SAID
+from task_packs.set_up import set_up_argv, set_up_s
 from task_packs.step_check import Place, walk
-from task_packs.task_images import ensure_task_image, ensure_verifier_image
+from task_packs.surroundings import ARTIFACTS, artifacts, container_env, grader_env, grader_workdir, solution_env
+from task_packs.task_images import ensure_service_image, ensure_task_image, ensure_verifier_image, has_grader_image
 
 if TYPE_CHECKING:
     import docker
@@ -31,6 +37,7 @@ FIXED_PATH = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/
 CLEAN = {"HOME": "/root", "LC_ALL": "C"}
 TESTS, SOLUTION, PREPARE, REWARD = "/tests", "/solution", "/prepare", "/logs/verifier"
 SOLVE_S = PREPARE_S = 1800.0
+ALONE = Around()
 COLLECT_S = 600.0
 REWARD_CAP_BYTES = 1 << 20
 
@@ -42,9 +49,9 @@ def container_grader(client: docker.DockerClient, cache: Path, log: Log) -> Call
     an eta pack one repaired state must pass repeatedly, because its verifier is polled.
     """
 
-    def whole(task: Task, solve: bool, tag: str, times: int) -> Outcome:
-        with _container(client, tag, task) as container:
-            return _in(client, container, tag, task, solve, times, log)
+    def whole(task: Task, solve: bool, tag: str, images: Mapping[str, str], times: int) -> Outcome:
+        with served(client, task, images) as around, _container(client, tag, task, around=around) as container:
+            return _in(client, container, tag, task, solve, times, log, around)
 
     def graded(task: Task, solve: bool) -> Outcome:
         import docker.errors
@@ -53,9 +60,11 @@ def container_grader(client: docker.DockerClient, cache: Path, log: Log) -> Call
         try:
             image = task.pack.image
             tag = ensure_image(client, image, cache, log) if image else ensure_task_image(client, task, log)
+            images = {one.name: ensure_service_image(client, task, one, log) for one in task.composed.services}
             times = SOLVED_TIMES if solve else 1
-            return repeated(lambda: whole(task, solve, tag, times if task.track else 1), 1 if task.track else times)
-        except ImageError as error:
+            within, again = (times, 1) if task.track else (1, times)
+            return repeated(lambda: whole(task, solve, tag, images, within), again)
+        except (ImageError, ServiceError, PackError) as error:
             return Outcome("grader_error", detail=str(error))
         except (docker.errors.DockerException, requests.exceptions.RequestException) as error:
             return Outcome("grader_error", detail=f"the engine did not do as it was asked: {error}"[:300])
@@ -64,55 +73,74 @@ def container_grader(client: docker.DockerClient, cache: Path, log: Log) -> Call
 
 
 def _in(
-    client: docker.DockerClient, there: Container, tag: str, task: Task, solve: bool, times: int, log: Log
-) -> Outcome:
+    client: docker.DockerClient, there: Container, tag: str, task: Task, solve: bool, times: int, log: Log,
+    around: Around,
+) -> Outcome:  # fmt: skip
     there.put_archive("/", task.workspace_tar())
-    steps: list[tuple[bytes, str, Callable[[str], list[str]], float, str]] = []
-    if task.prepares:
-        steps.append((task.prepare_tar(), PREPARE, task.prepare_argv, PREPARE_S, "root"))
-    if solve and task.scripted:
-        steps.append((task.solution_tar(), SOLUTION, task.solution_argv, SOLVE_S, task.user))
-    if fault := _open_to(there):
+    put_copies(there, task.inside.copies)
+    if fault := _open_to(there, around):
         return Outcome("grader_error", detail=fault)
+    if argv := set_up_argv(task, PREPARE if task.prepares else "", os.environ):
+        tar = task.prepare_tar() if task.prepares else b""
+        if fault := _ran(there, tar, PREPARE, argv, task, set_up_s(task), "root", {}):
+            return Outcome("grader_error", detail=fault)
     if task.steps:
-        return walk(_place(there, task), task, solve, lambda step: {})
-    for tar, place, argv, limit_s, user in steps:
-        _put(there, tar, place, open_to_all=True)
-        code, said = _run(there, argv(place), task.workdir, {}, limit_s, user)
-        _run(there, ["rm", "-rf", place], "/", {}, COLLECT_S)
-        if code != 0:
-            return Outcome("grader_error", detail=f"{argv(place)[-1]} ended with {code}: {_last(said)}")
+        return walk(_place(there, task, around), task, solve)
+    if solve and task.scripted:
+        env = solution_env(task, os.environ)
+        argv = task.solution_argv(SOLUTION)
+        if fault := _ran(there, task.solution_tar(), SOLUTION, argv, task, SOLVE_S, task.user, env):
+            return Outcome("grader_error", detail=fault)
     if not task.separate:
+        _gather(there, task, around)
         return repeated(lambda: _graded(there, task, solve, FIXED_PATH), times)
-    with _moved_on(client, there, tag, task, log) as fresh:
+    with _moved_on(client, there, tag, task, log, around=around) as fresh:
         return repeated(lambda: _graded(fresh, task, solve, {}), times)
 
 
-def _place(there: Container, task: Task) -> Place:
+def _place(there: Container, task: Task, around: Around) -> Place:
     """A container for a walk through the steps of a task."""
 
     def put(tar: bytes, dest: str) -> None:
         _put(there, tar, dest, open_to_all=dest not in (TESTS, REWARD))
 
     def run(argv: list[str], env: dict[str, str], limit_s: float, user: str) -> tuple[int | None, bytes]:
-        return _run(there, argv, task.workdir, {**FIXED_PATH, **env} if user == "root" else env, limit_s, user)
-
-    def graded(code: int | None, said: bytes) -> RawGrade:
-        return RawGrade(code, _reward(there, "reward.json"), _reward(there, "reward.txt"), said)
+        return _run(there, argv, task.workdir, {**(FIXED_PATH if user == "root" else {}), **env}, limit_s, user)
 
     def remove(dest: str) -> None:
         _run(there, ["rm", "-rf", dest], "/", {}, COLLECT_S)
 
-    return Place("", put, run, remove, graded, lambda: _open_to(there))
+    def graded(code: int | None, said: bytes) -> RawGrade:
+        return RawGrade(code, _reward(there, "reward.json"), _reward(there, "reward.txt"), said)
+
+    return Place("", put, run, remove, graded, lambda: _open_to(there, around))
 
 
-def _open_to(there: Container) -> str:
-    """What the agent could see or reach at its start though it must not; empty where there is nothing."""
+def _ran(
+    there: Container, tar: bytes, place: str, argv: list[str], task: Task, limit_s: float, user: str,
+    env: dict[str, str],
+) -> str:  # fmt: skip
+    """Why a program of the task failed, whose files are there only while it runs; empty when it did not."""
+    if tar:
+        _put(there, tar, place, open_to_all=True)
+    code, said = _run(there, argv, task.workdir, env, limit_s, user)
+    if tar:
+        _run(there, ["rm", "-rf", place], "/", {}, COLLECT_S)
+    return "" if code == 0 else f"{argv[-1] if tar else 'the set-up'} ended with {code}: {_last(said)}"
+
+
+def _open_to(there: Container, around: Around) -> str:
+    """What the agent could see or reach at its start though it must not; empty where there is nothing.
+
+    Among services the network is an internal one: there is a route, and nothing lets it out.
+    """
     hidden = " ".join((TESTS, SOLUTION, PREPARE))
     code, said = _run(there, ["/bin/sh", "-c", f'for one in {hidden}; do [ -e "$one" ] && echo "$one"; done; true'],
                       "/", {}, COLLECT_S)  # fmt: skip
     if code == 0 and said.strip():
         return f"the agent would see {' and '.join(said.decode('utf-8', 'replace').split())} of its image"
+    if around.services:
+        return ""
     routes = _run(there, ["cat", "/proc/net/route"], "/", {}, COLLECT_S)[1].decode("utf-8", "replace").splitlines()[1:]
     return f"the container is not without a network: it has a route by {routes[0].split()[0]}" if routes else ""
 
@@ -146,22 +174,36 @@ def grade_copy(
 
 @contextmanager
 def _moved_on(
-    client: docker.DockerClient, there: Container, tag: str, task: Task, log: Log, network: str = "none"
-) -> Iterator[Container]:
+    client: docker.DockerClient, there: Container, tag: str, task: Task, log: Log, network: str = "none",
+    around: Around = ALONE,
+) -> Iterator[Container]:  # fmt: skip
     """The separate grader's own container, with the artifacts of the session's and nothing else of it."""
-    for hook in task.harbor.collect:
-        _run(there, ["/bin/sh", "-c", f"mkdir -p {task.artifacts[0]}; {hook.command}"], task.workdir, {}, COLLECT_S)
-    own = (task.path / "tests/Dockerfile").is_file()
-    with _container(client, ensure_verifier_image(client, task, log) if own else tag, task, network) as fresh:
-        for path in task.artifacts:
-            if (found := _fetch(there, path)) is not None:
-                _put(fresh, found, str(Path(path).parent), open_to_all=True)
+    _gather(there, task, around)
+    own = has_grader_image(task)
+    image = ensure_verifier_image(client, task, log) if own else tag
+    with _container(client, image, task, network) as fresh:
+        for one in artifacts(task):
+            taken = _fetch(there if one.service == MAIN else around.services[one.service], one.path)
+            if taken is not None:
+                _put(fresh, without(taken, one.exclude), str(Path(one.path).parent), open_to_all=True)
         yield fresh
+
+
+def _gather(there: Container, task: Task, around: Around) -> None:
+    """Runs what makes the artifacts, where the session was and then in the services; what fails is the grader's to
+    judge."""
+    if task.harbor.collect:
+        _run(there, ["mkdir", "-p", ARTIFACTS], "/", {}, COLLECT_S)
+    for hook in sorted(task.harbor.collect, key=lambda one: one.service != MAIN):
+        place = there if hook.service == MAIN else around.services[hook.service]
+        cwd = task.workdir if hook.service == MAIN else ""
+        _run(place, ["/bin/sh", "-c", hook.command], cwd, {}, hook.timeout_s, hook.user or "root")
 
 
 def _graded(there: Container, task: Task, solve: bool, path: dict[str, str]) -> Outcome:
     session = task.session_tar(solve) if task.grade.session else b""
-    return grade(task.grade, _raw(there, task, path, session, task.verifier_env({})))
+    variables = task.verifier_env({}) if task.judged else grader_env(task, os.environ)
+    return grade(task.grade, _raw(there, task, path, session, variables))
 
 
 def _raw(there: Container, task: Task, path: dict[str, str], session: bytes, variables: dict[str, str]) -> RawGrade:
@@ -172,15 +214,25 @@ def _raw(there: Container, task: Task, path: dict[str, str], session: bytes, var
     _put(there, task.tests_tar(), TESTS)
     _run(there, ["mkdir", "-p", REWARD], "/", {}, COLLECT_S)
     env = {**path, **variables, **task.session_env(SAID), "VERIFIER_DIR": REWARD}
-    code, said = _run(there, task.grader_argv(TESTS), task.workdir, env, task.grader_timeout_ms / 1000)
+    code, said = _run(there, task.grader_argv(TESTS), grader_workdir(task), env, task.grader_timeout_ms / 1000)
     return RawGrade(code, _reward(there, "reward.json"), _reward(there, "reward.txt"), said)
 
 
 @contextmanager
-def _container(client: docker.DockerClient, tag: str, task: Task, network: str = "none") -> Iterator[Container]:
-    """A container that idles, without a network unless one is named, with the task's limits."""
+def _container(
+    client: docker.DockerClient, tag: str, task: Task, network: str = "none", around: Around | None = None
+) -> Iterator[Container]:
+    """A container that idles, without a network unless one is named or it is `around` services, with the task's limits.
+
+    Only where it is put among them has it the variables and mounts of a session.
+    """
+    given: dict[str, Any] = {"network_mode": network}
+    if around is not None:
+        given = {"network_mode": "none"} if around.network == "none" else beside(client, around.network, MAIN)
+        given |= {"environment": container_env(task, os.environ), "volumes": around.mounted(task.inside.volumes)}
+        given |= {"tmpfs": dict.fromkeys(task.inside.tmpfs, "")}
     there = client.containers.run(
-        tag, ["2147483647"], entrypoint=["sleep"], user="0:0", network_mode=network, init=True, detach=True,
+        tag, ["2147483647"], entrypoint=["sleep"], user="0:0", init=True, detach=True, **given,
         nano_cpus=round(task.cpus * 1e9) or None, mem_limit=task.memory_bytes or None,
     )  # fmt: skip
     try:

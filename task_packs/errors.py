@@ -9,3 +9,7 @@ class PackError(ValueError):
 
 class ImageError(Exception):
     """An image that cannot be had; the sentence names the image, what is missing and the remedy."""
+
+
+class ServiceError(Exception):
+    """A service of a task that did not become ready; the sentence names it and what it said last."""

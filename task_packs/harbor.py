@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from dataclasses import dataclass
@@ -172,3 +173,24 @@ def dockerfile_workdir(path: Path) -> str | None:
                 return None
             found = PurePosixPath("/") / (found or "/") / place
     return None if found is None else str(found)
+
+
+def dockerfile_entrypoint(path: Path) -> tuple[str, ...]:
+    """The ENTRYPOINT that the last stage of a Dockerfile gives itself; empty where it gives none."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ()
+    lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
+    found: tuple[str, ...] = ()
+    for line in re.sub(r"\\[ \t]*\n", " ", "\n".join(lines)).splitlines():
+        word, _, rest = line.strip().partition(" ")
+        if word.upper() == "FROM":
+            found = ()
+        elif word.upper() == "ENTRYPOINT":
+            try:
+                told = json.loads(rest)
+            except ValueError:
+                told = ["/bin/sh", "-c", rest.strip()]
+            found = tuple(str(item) for item in told) if isinstance(told, list) else ()
+    return found

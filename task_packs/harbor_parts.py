@@ -60,6 +60,10 @@ class Artifact:
     exclude: tuple[str, ...] = ()
     """Patterns of names that are left out of a directory."""
 
+    def below(self, top: str) -> bool:
+        """Whether it comes with `top` of the same container."""
+        return self.service == MAIN and self.path.startswith(f"{top}/")
+
 
 @dataclass(frozen=True, slots=True)
 class Hook:

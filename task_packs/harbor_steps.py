@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
 
-from task_packs.harbor_parts import Healthcheck, healthcheck
+from task_packs.harbor_parts import MAIN, Healthcheck, healthcheck, hook
 from task_packs.harbor_toml import Section, read_toml
 
 FOLDER = "steps"
@@ -36,6 +36,8 @@ class HarborStep:
     healthcheck: Healthcheck | None = None
     artifacts: tuple[str, ...] = ()
     """Absolute paths that are worth keeping after it."""
+    hooks: tuple[str, ...] = ()
+    """Commands of the task and of the step that run before its grader."""
     hindrance: str = ""
     """What it asks for that is not done; empty for nothing."""
 
@@ -84,6 +86,7 @@ def _step(top: Section, section: Section) -> HarborStep:
         _least(section),
         healthcheck(section.table("healthcheck")) if "healthcheck" in section else None,
         tuple(place for place in kept if place.startswith("/") and ".." not in place.split("/")),
+        tuple(one.raw["command"] for table in (common, own) for one in table.named("collect", "command")),
         next(_hindrances(top, section), ""),
     )
 
@@ -105,8 +108,12 @@ def _hindrances(top: Section, section: Section) -> Iterator[str]:
         yield f"runs its step {name} as another user ({agent.text('user')}), where a run has one"
     if verifier.text("user") not in ROOT:
         yield f"grades its step {name} as {verifier.text('user')}, where a step is graded as root"
-    if "collect" in verifier and verifier.raw["collect"]:
-        yield f"has hooks in verifier.collect of its step {name}, where nothing is run between a step and its grader"
+    for one in (
+        hook(each) for table in (top.table("verifier"), verifier) for each in table.named("collect", "command")
+    ):
+        if one.service != MAIN or one.user not in ROOT:
+            whom = one.user if one.service == MAIN else f"service {one.service}"
+            yield f"runs hooks as {whom} before its step {name} is graded, where they run as the grader does"
     for table, who in ((agent, "agent"), (verifier, "verifier")):
         if "network_mode" in table or "allowed_hosts" in table:
             yield f"gives the {who} of its step {name} a network of its own, where a run has one"

@@ -25,14 +25,13 @@ from task_packs.manifest import (
     memory_bytes,
     read_manifest,
 )
-from task_packs.references import REFERENCE, filled
 from task_packs.session_files import SESSION_FILES, checked_session
 from task_packs.standing import Standing, standing
 from task_packs.surroundings import composed, grader_hindrance
-from task_packs.task_steps import TaskStep, prompts_of_steps, steps_hindrance, steps_of, stripped
+from task_packs.task_steps import TaskStep, prompts_of_steps, solved_steps, steps_hindrance, steps_of, stripped
+from task_packs.variables import EMBEDDED, embedded
 
 BUILT_IN = Path(__file__).parent
-ARTIFACTS = "/logs/artifacts"
 USERS = {"root": 0, "agent": 1000}
 NOT_WORKSPACE = ("Dockerfile", "docker-compose.yaml", "docker-compose.yml", ".dockerignore")
 
@@ -121,6 +120,16 @@ class Task:
         return self.harbor.separate and not self.by_answer and not self.live
 
     @property
+    def served(self) -> bool:
+        """Whether it brings services beside its container. PackError as `composed`."""
+        return bool(self.composed.services)
+
+    @property
+    def contained(self) -> bool:
+        """Whether it takes a container engine: for an image of its own, a separate grader, or services."""
+        return self.builds or self.separate or (not self.hindrance and self.served)
+
+    @property
     def live(self) -> bool:
         """Whether its grader needs all that the session left alive: the slot is held until it is graded."""
         return self.grade.where == "live"
@@ -131,23 +140,15 @@ class Task:
         return bool(self.grade.judge) and not self.by_answer
 
     @property
-    def artifacts(self) -> tuple[str, ...]:
-        """What a separate grader gets: the directory of artifacts, and what else the task names."""
-        others = (one.path for one in self.harbor.artifacts if one.path != ARTIFACTS)
-        return (ARTIFACTS, *(path for path in others if not path.startswith(f"{ARTIFACTS}/")))
-
-    @property
     def solved(self) -> bool:
         """Whether there is a reference solution, so that a check can show that the task can be passed."""
-        if prompts_of_steps(self.path):
-            return all(step.solved for step in self.steps)
         answered = (self.by_answer or self.grade.session) and (self.path / REFERENCE_FILE).is_file()
         return answered or (not self.by_answer and self.scripted)
 
     @property
     def scripted(self) -> bool:
-        """Whether the reference solution is a script that works in the environment."""
-        return (self.path / "solution/solve.sh").is_file()
+        """Whether the reference solution is a script, or one for each step, that works in the environment."""
+        return (self.path / "solution/solve.sh").is_file() or solved_steps(self.path)
 
     def session_env(self, folder: str) -> dict[str, str]:
         """What tells the grader of the session's files in `folder`, where it reads the session at all."""
@@ -273,12 +274,12 @@ class Task:
 
     def verifier_env(self, known: Mapping[str, str]) -> dict[str, str]:
         """The grader's own variables, with ${NAME} and ${NAME:-default} filled in from `known`, else empty."""
-        return filled(self.harbor.verifier_env, known)
+        return embedded(self.harbor.verifier_env, known)
 
     @property
     def verifier_names(self) -> frozenset[str]:
         """Names of the variables that the grader's own are filled from, such as a judge's key."""
-        return frozenset(found[1] for _, value in self.harbor.verifier_env for found in REFERENCE.finditer(value))
+        return frozenset(found[1] for _, value in self.harbor.verifier_env for found in EMBEDDED.finditer(value))
 
     def _hidden_tar(self, folder: str, main: str) -> bytes:
         self._require(self.path / folder / main)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from task_packs.grading import Outcome, RawGrade, grade
 from task_packs.load import Task
-from task_packs.references import filled
 from task_packs.step_grading import Rewards, combined, falls_short, rewards_in
+from task_packs.step_prompts import step_env
+from task_packs.surroundings import solution_env
 from task_packs.task_steps import TaskStep
 
 TESTS, SOLUTION, REWARD = "/tests", "/solution", "/logs/verifier"
@@ -35,8 +37,8 @@ class Place:
     """What the agent could see or reach and must not; empty for nothing."""
 
 
-def walk(place: Place, task: Task, solve: bool, known: Callable[[TaskStep], dict[str, str]]) -> Outcome:
-    """The outcome of the whole task. `known`: the variables of a step's grader."""
+def walk(place: Place, task: Task, solve: bool) -> Outcome:
+    """The outcome of the whole task."""
     rewards: list[Rewards | None] = []
     for step in task.steps:
         if fault := place.seen():
@@ -48,7 +50,7 @@ def walk(place: Place, task: Task, solve: bool, known: Callable[[TaskStep], dict
             break
         if solve and (fault := _solved(place, task, step)):
             return Outcome("grader_error", detail=f"step {step.name}: {fault}")
-        raw = _graded(place, step, known(step))
+        raw = _graded(place, task, step)
         found = grade(task.grade, raw)
         if found.status not in ("scored", "empty"):
             return Outcome(found.status, detail=f"step {step.name}: {found.detail}")
@@ -72,17 +74,21 @@ def _readied(place: Place, task: Task, step: TaskStep) -> str:
 
 def _solved(place: Place, task: Task, step: TaskStep) -> str:
     place.put(step.solution_tar(), SOLUTION)
-    code, said = place.run(step.solution_argv(place.root + SOLUTION), {}, SOLVE_S, task.user)
+    code, said = place.run(
+        step.solution_argv(place.root + SOLUTION), solution_env(task, os.environ), SOLVE_S, task.user
+    )
     place.remove(SOLUTION)
     return "" if code == 0 else f"solve.sh ended with {code}: {_last(said)}"
 
 
-def _graded(place: Place, step: TaskStep, known: dict[str, str]) -> RawGrade:
+def _graded(place: Place, task: Task, step: TaskStep) -> RawGrade:
+    for command in step.harbor.hooks:
+        place.run(["/bin/sh", "-c", command], {}, step.harbor.verifier_timeout_s, "root")
     place.remove(TESTS)
     place.remove(REWARD)
     place.put(step.tests_tar(), TESTS)
     place.put(NOTHING, REWARD)
-    env = {**filled(step.harbor.verifier_env, known), "VERIFIER_DIR": place.root + REWARD}
+    env = {**step_env(task, step, os.environ), "VERIFIER_DIR": place.root + REWARD}
     code, said = place.run(step.grader_argv(place.root + TESTS), env, step.harbor.verifier_timeout_s, "root")
     found = place.graded(code, said)
     place.remove(TESTS)

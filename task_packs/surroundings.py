@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from task_packs.compose import Composed, read_compose
 from task_packs.errors import PackError
-from task_packs.harbor_parts import MAIN, Healthcheck
+from task_packs.harbor_parts import MAIN, Artifact, Healthcheck
 from task_packs.variables import Known, Unfilled, resolved
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from task_packs.load import Task
 
 COMPOSE = ("docker-compose.yaml", "docker-compose.yml")
+ARTIFACTS = "/logs/artifacts"
 ROOT = (None, "root", "0", "0:0", "root:root")
 USUAL_INTERVAL_S = USUAL_TIMEOUT_S = 30.0
 """Of a compose file's health check that says nothing, as the engine has them."""
@@ -63,6 +64,11 @@ def grader_env(task: Task, known: Mapping[str, str]) -> dict[str, str]:
     return {**around, **filled(f"{own}.env", task.harbor.verifier_env, Known(known))}
 
 
+def solution_env(task: Task, known: Mapping[str, str]) -> dict[str, str]:
+    """The variables of the reference solution beside its container's. PackError as `container_env`."""
+    return filled(f"{task.path / 'task.toml'}: solution.env", task.harbor.solution_env, Known(known))
+
+
 def health_checks(task: Task) -> tuple[Healthcheck, ...]:
     """What must succeed in the agent's container before its session."""
     checks, inside = [task.harbor.healthcheck] if task.harbor.healthcheck else [], task.inside
@@ -81,6 +87,22 @@ def health_checks(task: Task) -> tuple[Healthcheck, ...]:
     return tuple(checks)
 
 
+def artifacts(task: Task) -> tuple[Artifact, ...]:
+    """What a separate grader gets: the directory of artifacts, and what else the task names; a path once."""
+    first = next((one for one in task.harbor.artifacts if one.path == ARTIFACTS), Artifact(ARTIFACTS))
+    found = {first.path: first}
+    for one in task.harbor.artifacts:
+        if first != Artifact(ARTIFACTS) or not one.below(ARTIFACTS):
+            found.setdefault(one.path, one)
+    return tuple(found.values())
+
+
+def grader_workdir(task: Task) -> str:
+    """Where the grader works."""
+    place = task.harbor.grader
+    return (place.workdir if place and task.separate else None) or task.workdir
+
+
 def brought(task: Task) -> str:
     """`2 services: api, db`; empty where it brings none, or they cannot be had."""
     names = [] if task.hindrance else [service.name for service in task.composed.services]
@@ -95,7 +117,7 @@ def folder_hindrance(folder: Path, task: HarborTask, known: Mapping[str, str]) -
         return "brings skills (environment.skills_dir in task.toml), which are not handed on"
     try:
         names = [MAIN, *(service.name for service in composed(folder, task, known).services)]
-        filled("environment.env in task.toml", task.env, Known(known))
+        filled("task.toml: environment.env", task.env, Known(known))
     except PackError as error:
         return f"cannot be set up: {_short(error, folder)}"
     for key, service in (
@@ -128,6 +150,10 @@ def grader_hindrance(task: Task, known: Mapping[str, str]) -> str:
         if found := next((name for name, lacking in lacks.items() if lacking), ""):
             what = f"wants {found} for its grader alone (verifier.environment in task.toml)"
             return f"{what}, which has what the session had"
+    named = [*(one.service for one in harbor.artifacts), *(one.service for one in harbor.collect)]
+    services = [service for service in named if service != MAIN]
+    if task.judged and services:
+        return f"is judged over a copy of its working directory, and its grader needs what service {services[0]} saw"
     if not task.judged:
         try:
             grader_env(task, known)

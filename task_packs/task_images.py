@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from task_packs.archive import tar_tree
+from task_packs.compose import Built, Service
 from task_packs.errors import ImageError
 from task_packs.load import Task
 from task_packs.rootfs import Log
@@ -15,58 +18,91 @@ if TYPE_CHECKING:
     import docker
 
 
-def ensure_verifier_image(client: docker.DockerClient, task: Task, log: Log) -> str:
-    """The image that a separate grader runs in: of tests/Dockerfile, else the task's own; raises ImageError."""
-    import docker.errors
-    import requests
+def has_grader_image(task: Task) -> bool:
+    """Whether a separate grader has an image of its own."""
+    return bool(task.harbor.grader and task.harbor.grader.image) or (task.path / "tests/Dockerfile").is_file()
 
-    if not (task.path / "tests/Dockerfile").is_file():
-        return ensure_task_image(client, task, log)
-    try:
-        return _build(client, task, "tests", log)
-    except (docker.errors.DockerException, requests.exceptions.RequestException) as error:
-        raise ImageError(
-            f"image of the grader could not be built from {task.path}/tests/Dockerfile: {_last(str(error))}"
-        ) from None
+
+def ensure_verifier_image(client: docker.DockerClient, task: Task, log: Log) -> str:
+    """The image that a separate grader runs in: one named for it, of tests/Dockerfile, else the task's own.
+
+    Raises ImageError.
+    """
+    place = task.harbor.grader
+    recipe = task.path / "tests/Dockerfile"
+    if place is None or not place.image:
+        return (
+            _made(client, task, "of the grader", recipe, log)
+            if recipe.is_file()
+            else ensure_task_image(client, task, log)
+        )
+    return _had(client, task, place.image, recipe, log)
 
 
 def ensure_task_image(client: docker.DockerClient, task: Task, log: Log) -> str:
     """The name of the task's image in the engine of `client`, made there when it was not; raises ImageError."""
+    recipe = task.path / "environment/Dockerfile"
+    name = task.harbor.image
+    return _had(client, task, name, recipe, log) if name else _made(client, task, f"of task {task.id}", recipe, log)
+
+
+def ensure_service_image(client: docker.DockerClient, task: Task, service: Service, log: Log) -> str:
+    """The name of the image of one of the task's services, as `ensure_task_image`; raises ImageError."""
+    if service.built is None:
+        return _had(client, task, service.image, None, log)
+    built = service.built
+    name = f"of service {service.name} of task {task.id}"
+    return _made(client, task, name, built.context / built.dockerfile, log, built)
+
+
+def _had(client: docker.DockerClient, task: Task, name: str, recipe: Path | None, log: Log) -> str:
+    """An image by its name: there already, else pulled, else built where there is a recipe."""
     import docker.errors
     import requests
 
-    dockerfile = task.path / "environment/Dockerfile"
-    name = task.harbor.image or f"of task {task.id}"
     try:
-        if task.harbor.image and client.images.list(filters={"reference": task.harbor.image}):
-            return task.harbor.image
-        if task.harbor.image:
+        try:
+            client.images.get(name)
+            return name
+        except docker.errors.ImageNotFound:
             log(f"image {name}: pulling")
-            try:
-                client.images.pull(task.harbor.image)
-                return task.harbor.image
-            except docker.errors.DockerException:
-                if not dockerfile.is_file():
-                    raise
-        return _build(client, task, "environment", log)
-    except docker.errors.BuildError as error:
-        raise ImageError(f"image {name} could not be built from {dockerfile}: {_last(str(error))}") from None
+        try:
+            client.images.pull(name)
+            return name
+        except docker.errors.DockerException:
+            if recipe is None or not recipe.is_file():
+                raise
     except (docker.errors.DockerException, requests.exceptions.RequestException) as error:
         raise ImageError(
             f"image {name} cannot be had: {_last(str(error))}; load it into the engine yourself (docker load)"
         ) from None
+    return _made(client, task, name, recipe, log)
 
 
-def _build(client: docker.DockerClient, task: Task, folder: str, log: Log) -> str:
+def _made(
+    client: docker.DockerClient, task: Task, name: str, recipe: Path, log: Log, built: Built | None = None
+) -> str:
     """Builds from one directory of the task alone; that of the agent's image holds neither tests nor solution."""
-    context = tar_tree(task.path / folder)
-    tag = f"x/built:{hashlib.sha256(context).hexdigest()[:12]}"
-    if client.images.list(filters={"reference": tag}):
-        return tag
-    log(f"image of task {task.id}: building {tag}")
-    client.images.build(
-        fileobj=io.BytesIO(context), custom_context=True, tag=tag, rm=True, forcerm=True, timeout=task_timeout_s(task)
-    )
+    import docker.errors
+    import requests
+
+    built = built or Built(recipe.parent, recipe.name)
+    context = tar_tree(built.context)
+    how = [built.dockerfile, *built.args, built.target] if (built.args or built.target) else [built.dockerfile]
+    said = b"" if how == ["Dockerfile"] else json.dumps(how).encode()
+    tag = f"x/built:{hashlib.sha256(context + said).hexdigest()[:12]}"
+    try:
+        if client.images.list(filters={"reference": tag}):
+            return tag
+        log(f"image {name}: building {tag}")
+        client.images.build(
+            fileobj=io.BytesIO(context), custom_context=True, dockerfile=built.dockerfile, buildargs=dict(built.args),
+            target=built.target or None, tag=tag, rm=True, forcerm=True, timeout=task_timeout_s(task),
+        )  # fmt: skip
+    except docker.errors.BuildError as error:
+        raise ImageError(f"image {name} could not be built from {recipe}: {_last(str(error))}") from None
+    except (docker.errors.DockerException, requests.exceptions.RequestException) as error:
+        raise ImageError(f"image {name} cannot be had: {_last(str(error))}; is the engine up?") from None
     return tag
 
 

@@ -123,6 +123,11 @@ def prompts_of_steps(task: Path) -> bool:
     return bool(steps) and all((task / FOLDER / one.name / "instruction.md").is_file() for one in steps)
 
 
+def solved_steps(task: Path) -> bool:
+    """Whether the directory of a task holds steps with a reference solution each. Never raises."""
+    return prompts_of_steps(task) and all(step.solved for step in steps_of(task, 0))
+
+
 class Graded(Protocol):
     """What of a task says how it is graded."""
 

@@ -45,6 +45,7 @@ class Campaign:
         self._states: dict[str, RunState] = {}
         self._tries: dict[str, list[str]] = {}
         self._machines: dict[str, str] = {}
+        self._planned: dict[str, Run] = {}
 
     def add_attempt(self, attempt: AttemptRecord) -> set[str]:
         """Takes in an attempt; returns the changed keys. KeyError when its cell is not of this campaign."""
@@ -67,9 +68,15 @@ class Campaign:
         touched = [state.apply(record) for record in records]
         return {attempt} if any(touched) and state.run() != before else set()
 
-    def hold(self, attempt: str, last_seq: int, holes: Sequence[tuple[int, int]] = ()) -> None:
-        """Says which records the store holds that are not handed in (transcripts, older heartbeats)."""
-        self._states[attempt].hold(last_seq, holes)
+    def restore(
+        self,
+        attempt: str,
+        records: Iterable[JournalRecord],
+        last_seq: int,
+        holes: Sequence[tuple[int, int]] = (),
+    ) -> None:
+        """Takes in what a store holds of an attempt, up to `last_seq`: the facts, and that the bulk was there."""
+        self._states[attempt].restore(records, last_seq, holes)
 
     def decide(self, attempt: str, decision: Decision) -> set[str]:
         """Takes in what a person decided about one attempt; returns the changed keys."""
@@ -99,7 +106,9 @@ class Campaign:
         """The run of an attempt id, or of a cell id that nobody has tried. KeyError for another key."""
         state = self._states.get(key)
         if state is None:
-            return planned(self.cells[key], self.id)
+            if key not in self._planned:
+                self._planned[key] = planned(self.cells[key], self.id)
+            return self._planned[key]
         run = state.run()
         if run.execution in IN_SIGHT_ONLY and self._machines.get(state.attempt.machine) in OUT_OF_SIGHT:
             return replace(run, execution="unknown")

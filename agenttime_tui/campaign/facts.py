@@ -18,7 +18,7 @@ class JournalRecord(Protocol):
 
     @property
     def kind(self) -> str:
-        """One of `remote_agent.kinds.KINDS`; others are kept and mean nothing here."""
+        """One of `remote_agent.wire.KINDS`; others are kept and mean nothing here."""
 
     @property
     def boot_id(self) -> str:
@@ -68,6 +68,11 @@ class Seen:
                 merged.append((low, high))
         self._spans = merged
 
+    @property
+    def gapless(self) -> bool:
+        """Whether every number up to the highest is held."""
+        return not self._spans or (len(self._spans) == 1 and self._spans[0][0] <= 1)
+
     def copy(self) -> Seen:
         """The same numbers, apart."""
         other = Seen()
@@ -113,6 +118,15 @@ class Facts:
         self._order = None
         return True
 
+    def keep(self, records: Iterable[JournalRecord]) -> None:
+        """Facts and heartbeats of a store, each number once; `hold` then says which numbers the store has."""
+        for record in records:
+            if record.kind == "heartbeat":
+                self._beat = record if self._beat is None or self._beat.seq < record.seq else self._beat
+            elif record.kind != "transcript":
+                self._records[record.seq] = record
+        self._order = None
+
     def hold(self, last_seq: int, holes: Iterable[tuple[int, int]] = ()) -> None:
         """Holds everything up to `last_seq` but the holes: the bulk stayed in the store."""
         first = 1
@@ -128,6 +142,8 @@ class Facts:
     @property
     def holes(self) -> list[tuple[int, int]]:
         """Sequence numbers that are missing and may still come: no `gap` record says that they are gone."""
+        if self.seen.gapless:
+            return []
         holes = self.seen.holes()
         gone = self.of("gap") if holes else []
         if not gone:

@@ -31,12 +31,12 @@ class Asking(Protocol):
         """Tags a machine must have."""
 
     @property
-    def builds(self) -> bool:
-        """Whether it brings an image of its own, which takes a container engine."""
+    def contained(self) -> bool:
+        """Whether it takes a container engine."""
 
     @property
-    def separate(self) -> bool:
-        """Whether it is graded in an environment of its own, which takes one too."""
+    def served(self) -> bool:
+        """Whether it brings services, which are containers beside its own."""
 
     @property
     def hindrance(self) -> str:
@@ -52,6 +52,7 @@ class Wants:
     gpus: int = 0
     tags: tuple[str, ...] = ()
     container: bool = False
+    services: bool = False
     hindrance: str = ""
 
 
@@ -70,7 +71,11 @@ class Offer:
 
 def wants_of(task: Asking) -> Wants:
     """What a task asks for."""
-    return Wants(task.cpus, task.memory_bytes, task.gpus, task.tags, task.builds or task.separate, task.hindrance)
+    hindrance = task.hindrance
+    served = not hindrance and task.served
+    return Wants(
+        task.cpus, task.memory_bytes, task.gpus, task.tags, task.contained or served, served, hindrance
+    )  # fmt: skip
 
 
 def offer_of(name: str, config: MachineConfig, facts: Mapping[str, Any] | None = None) -> Offer:
@@ -102,7 +107,9 @@ def misfit(wants: Wants, offer: Offer) -> str:
     lacking = [tag for tag in wants.tags if tag not in offer.tags]
     if lacking:
         return f"is not tagged {' and '.join(lacking)}"
-    return "has no container engine" if wants.container and offer.engine == "process" else ""
+    if wants.container and offer.engine == "process":
+        return f"has no container engine{' for the services that it brings' if wants.services else ''}"
+    return ""
 
 
 def fitting(wants: Wants, offers: Iterable[Offer]) -> list[str]:

@@ -15,6 +15,7 @@ from pydantic import (
     Field,
     JsonValue,
     StrictBool,
+    StrictFloat,
     StrictInt,
     StrictStr,
     field_validator,
@@ -219,6 +220,8 @@ class Plan(Table):
     """Another sentence with {N} and {unit}; None is the paper's. Wordings are never pooled."""
     cutoff_ms: Duration | None = Field(default=None, alias="cutoff")
     """Instead of the default cutoff, for every task."""
+    budget_usd: Annotated[StrictFloat, Field(gt=0, le=1_000_000_000, allow_inf_nan=False)] | None = None
+    """What the campaign may cost: no new cell is begun once so much is spent. It may change from day to day."""
     study: StudyTables = StudyTables()
     agents: Annotated[tuple[AgentConfig, ...], AfterValidator(_some)] = Field(alias="agent")
     tasks: Annotated[tuple[TaskSelection, ...], AfterValidator(_some)]
@@ -252,8 +255,8 @@ class Plan(Table):
 
     @property
     def plan_hash(self) -> str:
-        """SHA-256 over what makes the cells, written canonically; machines and accounts may change meanwhile."""
-        content = self.model_dump(mode="json", by_alias=True, exclude={"accounts", "machines"})
+        """SHA-256 over what makes the cells, written canonically; machines, accounts and the budget may change."""
+        content = self.model_dump(mode="json", by_alias=True, exclude={"accounts", "machines", "budget_usd"})
         # A plan that does not use what came later keeps the hash, and so the campaign, that it has always had.
         for selection in content["tasks"]:
             if selection["studies"] is None:

@@ -73,6 +73,11 @@ class RunState:
         self.facts.hold(last_seq, holes)
         self._touch(True)
 
+    def restore(self, records: Iterable[JournalRecord], last_seq: int, holes: Iterable[tuple[int, int]] = ()) -> None:
+        """Takes in what a store holds, where nothing was taken in before."""
+        self.facts.keep(records)
+        self.hold(last_seq, holes)
+
     def decide(self, decision: Decision) -> bool:
         """Takes in what a person decided; all decisions stay, the newest of a kind counts."""
         if decision in self._decisions:

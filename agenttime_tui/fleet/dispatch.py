@@ -39,6 +39,7 @@ class Dispatch:
         changed: Callable[[set[str]], None],
         refused: Callable[[str, Exception], None],
         said: Callable[[str], None],
+        held: Callable[[], str] = lambda: "",
     ) -> None:
         self._store = store
         self._model = model
@@ -51,6 +52,8 @@ class Dispatch:
         self._refused = refused
         """Called when an attempt will not be run: (attempt, why)."""
         self._said = said
+        self._held = held
+        """Why nothing new is begun now; empty while cells may be."""
         self.failed: dict[str, str] = {}
         """Attempts that no machine took, and cells that will not be run, with the reason."""
         self.asking: set[str] = set()
@@ -59,6 +62,7 @@ class Dispatch:
     async def round(self, waiting: list[Cell]) -> None:
         """Begins what can begin now, and takes out of `waiting` what was begun or never will be."""
         offers = [machine.offer for machine in self._machines.values()]
+        held = bool(waiting and self._held())
         for cell in list(waiting):
             parent = self._orders.parent(cell, self.failed)
             if parent is not None and parent.run is None:
@@ -66,12 +70,14 @@ class Dispatch:
                     waiting.remove(cell)
                     self._unplaced(cell, f"{_where(cell)} cannot be asked: {parent.why}")
                 continue
-            if not on_machine(cell):
-                waiting.remove(cell)
-                await self.begin_here(cell, self._reason(cell))
-            elif why := self.nowhere(cell, offers):
+            if on_machine(cell) and (why := self.nowhere(cell, offers)):
                 waiting.remove(cell)
                 self._unplaced(cell, why)
+            elif held:
+                continue
+            elif not on_machine(cell):
+                waiting.remove(cell)
+                await self.begin_here(cell, self._reason(cell))
             elif (machine := self._place(cell)) is not None and not self._account_full(cell):
                 waiting.remove(cell)
                 await self.begin(cell, machine, self._reason(cell))
@@ -92,6 +98,8 @@ class Dispatch:
 
     async def launch(self, cell: Cell, machine: str | None, reason: str) -> str:
         """Begins one cell now; UserError when the machine is unknown or cannot take it, or there is no parent."""
+        if held := self._held():
+            raise UserError(held)
         parent = self._orders.parent(cell, self.failed)
         if parent is not None and parent.run is None:
             raise UserError(f"{_where(cell)} cannot be asked: {parent.why or 'its parent has not ended yet'}")

@@ -21,6 +21,7 @@ from agenttime_tui.fleet.dispatch import Dispatch
 from agenttime_tui.fleet.errors import FleetError
 from agenttime_tui.fleet.hostkeys import HostKeys
 from agenttime_tui.fleet.intake import Intake
+from agenttime_tui.fleet.ledger import Ledger
 from agenttime_tui.fleet.link import Link
 from agenttime_tui.fleet.loopback import loopback_server
 from agenttime_tui.fleet.machine import Machine
@@ -28,6 +29,7 @@ from agenttime_tui.fleet.orders import Orders
 from agenttime_tui.fleet.replays import Replays
 from agenttime_tui.fleet.visit import endpoint_of
 from agenttime_tui.protocols.parents import Choice
+from agenttime_tui.spending import Spent
 from store.errors import StoreError
 from store.reader import Reader
 from store.rows import MachineRow, OperatorRow, RecordRow
@@ -78,9 +80,10 @@ class Live:
         """Machine -> the last reason told why it is away."""
         self._orders = Orders(settings, store, model, plan, packs, self.machines, said)
         self._replays = Replays(store, model, plan, self._orders, now_utc_ns, self._kept)
+        self._ledger = Ledger(settings, store.path, model, plan, self.machines, now_utc_ns)
         self._dispatch = Dispatch(
             store, model, self._orders, self._replays, self.machines, now_utc_ns, self._spawn, self._kept,
-            self._refused, said,
+            self._refused, said, self._ledger.held,
         )  # fmt: skip
         self._afterwards = Afterwards(
             settings, store, model, plan,
@@ -134,6 +137,10 @@ class Live:
         """The finished run that a cell asks about, or why there is none yet; None for a cell that needs none."""
         return self._orders.parent(cell, self.failed)
 
+    def spent(self) -> Spent:
+        """What the campaign has cost so far."""
+        return self._ledger.spent()
+
     def watch(self, attempts: Mapping[str, str], seqs: Mapping[str, int]) -> None:
         """Goes on with attempts that are not known to have ended ({attempt: machine}) and connects the machines."""
         self._seqs.update(seqs)
@@ -150,24 +157,42 @@ class Live:
         """Launches every cell as slots come free, and waits until everything has ended.
 
         UserError when no machine can be had any more, or, unless `patient`, could be had at the first try; what runs
-        goes on.
+        goes on. Once the budget is reached nothing new is begun: this waits until it is raised or, unless `patient`,
+        ends when nothing runs any more.
         """
         self._patient = patient
         for run in self.model.runs():
             if run.machine == HERE and run.execution == "planned" and run.id not in self._dispatch.asking:
                 self._dispatch.ask(run.id, self.model.cell_of(run.id))
         waiting = list(cells)
-        while waiting or self._dispatch.asking or any(one.runs and not one.lost for one in self.machines.values()):
+        while waiting or self._at_work():
             self._moved.clear()
             if self._fault is not None:
                 raise self._fault
             if not any(self._hopeful(machine, bool(waiting), patient) for machine in self.machines.values()):
                 raise UserError(self._why_none())
             await self._dispatch.round(waiting)
+            if waiting and self._ledger.held():
+                if not patient and not self._at_work():
+                    if await self._still_held():
+                        return
+                    continue
+                if news := self._ledger.news(len(waiting)):
+                    self._said(news)
             if waiting or self._dispatch.asking or any(machine.runs for machine in self.machines.values()):
                 await self._moved.wait()
         await self._intake.settled()
         await self._afterwards.settled()
+
+    def _at_work(self) -> bool:
+        """Whether anything runs, or is being asked, that may still end without the operator."""
+        return bool(self._dispatch.asking) or any(one.runs and not one.lost for one in self.machines.values())
+
+    async def _still_held(self) -> bool:
+        """Whether the budget is reached when all that ended has been read: what it cost may be known better then."""
+        await self._intake.settled()
+        await self._afterwards.settled()
+        return bool(self._ledger.held())
 
     async def answered(self, cells: Sequence[Cell]) -> None:
         """Waits until a machine has answered that can take one of the cells; UserError when none will."""
@@ -220,7 +245,7 @@ class Live:
 
     def _committed(self, attempt: str, rows: Sequence[RecordRow]) -> None:
         self._seqs[attempt] = max(self._seqs.get(attempt, 0), *(row.seq for row in rows))
-        keys = self.model.apply(attempt, rows)
+        self.model.apply(attempt, rows)
         if any(row.kind == "held" for row in rows):
             self._said(f"run {attempt[:8]} holds its slot until graded: agenttime grade {attempt[:8]} [--release]")
         if any(row.kind == "ended" for row in rows):
@@ -229,7 +254,7 @@ class Live:
         if self.model.run(attempt).extra.get("closed"):
             self._afterwards.look(attempt)
         self._moved.set()
-        self._changed(keys)
+        self._changed({attempt})
 
     def _kept(self, keys: set[str]) -> None:
         self._changed(keys)
@@ -278,6 +303,8 @@ class Live:
         except StoreError:
             return  # the disk is full: they stay where they are
         for row in found:
+            if self._ledger.take(row):
+                self._kept(set())
             if row.target in self.model.attempts:
                 self._changed(self.model.decide(row.target, row))
                 self._moved.set()

@@ -95,10 +95,12 @@ class Orders:
         task, agent = self.task(cell), self.agent(cell)
         account = account_of(self._plan, agent)
         image = grader = ""
+        services: dict[str, str] = {}
         if row.engine == "docker":
             await machine.up()
             image = await self._images.ready(machine, task)
             grader = await self._images.grader(machine, task)
+            services = await self._images.services(machine, task)
         tools = await self._tools.ready(machine, agent, row.engine, image)
         access = access_for(agent, account, row.engine, row.id, tools.path, tools.mounts, hosts_of(task))
         parent = await self.session_of(cell) if cell.study in ASKED_OF_A_RUN else None
@@ -108,7 +110,9 @@ class Orders:
             origin["cli"] = {"version": tools.version, "hash": tools.hash}
         polling = Polling(self._plan.study.eta.interval_ms, self._plan.study.eta.timeout_ms)
         shown = self._plan.study.retrospection.shows_reasoning
-        staged = stage(row.id, cell, task, agent, row.engine, image, origin, grader, access, parent, polling, shown)
+        staged = stage(
+            row.id, cell, task, agent, row.engine, image, origin, grader, access, parent, polling, shown, services
+        )  # fmt: skip
         order = Order(staged.spec, {**staged.blobs, name: dossier}, secrets_for(self._plan, agent, staged.secrets))
         await self._store.put_spec(row.id, json.dumps(staged.spec))
         return order

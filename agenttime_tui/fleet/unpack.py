@@ -12,6 +12,7 @@ import sys
 import tempfile
 import zipfile
 
+INNER = "agent.zip"
 MARKER = "complete"
 FAILED = 74
 
@@ -26,7 +27,7 @@ def unpack(name: str, archive: bytes) -> str:
     os.makedirs(top, exist_ok=True)
     draft = tempfile.mkdtemp(prefix="." + name + ".", dir=top)
     try:
-        with zipfile.ZipFile(io.BytesIO(archive)) as packed:
+        with zipfile.ZipFile(io.BytesIO(archive)) as outer, zipfile.ZipFile(outer.open(INNER)) as packed:
             packed.extractall(draft)
             for path in packed.namelist():
                 compile_(os.path.join(draft, path), path)

@@ -1,4 +1,8 @@
-"""Packs the remote agent: one small zipapp, the same bytes for the same sources, named by the hash of the sources."""
+"""Packs the remote agent: one small zipapp, the same bytes for the same sources, named by the hash of the sources.
+
+Beside its entry and a package that loads the rest (packed.py) it holds one inner archive of all the sources: they are
+compressed as one piece, and a machine unpacks them as they are.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +10,15 @@ import functools
 import hashlib
 import io
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import resources
 from importlib.resources.abc import Traversable
 
+from agenttime_tui.fleet.packed import INNER
 from agenttime_tui.fleet.slim import slim
 
 SIZE_CAP_BYTES = 100_000
 SHEBANG = b"#!/usr/bin/env python3\n"
-READERS_ONLY = ("kinds.py",)
-"""What no machine needs."""
 MAIN = (
     b'"""Starts the agent."""\n\nimport sys\n\nfrom remote_agent.__main__ import main\n\nsys.exit(main(sys.argv[1:]))\n'
 )
@@ -43,15 +46,22 @@ def source_hash() -> str:
 @functools.cache
 def agent_archive() -> bytes:
     """The zipapp: executable with Python 3.9 or newer, fixed order, times and modes."""
+    inner = _packed(((path, slim(content)) for path, content in sources()), zipfile.ZIP_STORED)
+    loader = resources.files("agenttime_tui.fleet").joinpath("packed.py").read_bytes()
+    outer = (("__main__.py", MAIN), (INNER, inner), ("remote_agent/__init__.py", slim(loader)))
+    return _packed(outer, zipfile.ZIP_DEFLATED, SHEBANG)
+
+
+def _packed(files: Iterable[tuple[str, bytes]], compression: int, before: bytes = b"") -> bytes:
     buffer = io.BytesIO()
-    buffer.write(SHEBANG)
-    with zipfile.ZipFile(buffer, "a", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for path, content in sources():
+    buffer.write(before)
+    with zipfile.ZipFile(buffer, "a", compression, compresslevel=9) as archive:
+        for path, content in files:
             entry = zipfile.ZipInfo(path, _EPOCH)
             entry.create_system = 3
             entry.external_attr = 0o100644 << 16
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, slim(content))
+            entry.compress_type = compression
+            archive.writestr(entry, content)
     return buffer.getvalue()
 
 
@@ -61,5 +71,5 @@ def _walk(directory: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
         if item.is_dir():
             if item.name != "__pycache__":
                 yield from _walk(item, path)
-        elif item.name.endswith(".py") and item.name not in READERS_ONLY:
+        elif item.name.endswith(".py"):
             yield path, item.read_bytes()

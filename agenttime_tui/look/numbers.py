@@ -35,6 +35,13 @@ def money(dollars: float, cents: bool = False) -> str:
     return f"${dollars:,.2f}" if cents else f"${dollars:,.0f}"
 
 
+def dollars(amount: float) -> str:
+    """A sum of a campaign: `$1,204`, and with cents below ten dollars, `$0.31`; what rounds to nothing `<$0.01`."""
+    if 0 < amount < 0.005:
+        return "<$0.01"
+    return money(amount, 0 < amount < 9.995 and amount != int(amount))
+
+
 def compact(number: float) -> tuple[str, str]:
     """A large count as number and suffix: `41.2`, `k`; below 1,000 whole and without one."""
     for size, suffix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):

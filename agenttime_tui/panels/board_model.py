@@ -132,6 +132,41 @@ def build_board(
     return Board(agents, tuple(groups))
 
 
+def renewed(board: Board, before: Sequence[Run], now: Sequence[Run]) -> Board | None:
+    """The board of `before` with the runs that are other ones `now`; None where it has to be built anew."""
+    if len(before) != len(now):
+        return None
+    changed = {}
+    for old, new in zip(before, now, strict=True):
+        if old is not new:
+            if _where(old) != _where(new):
+                return None
+            changed[new.id] = new
+    if not changed:
+        return board
+    return Board(board.agents, tuple(_renewed_group(group, changed) for group in board.groups))
+
+
+def _where(run: Run) -> tuple[object, ...]:
+    """What decides in which line and column a run stands."""
+    asked = run.study, run.benchmark, run.task, run.request, run.requested_s, variant(run)
+    return run.id, run.cell, run.attempt, run.agent, *asked, task_name(run)
+
+
+def _renewed_group(group: Group, changed: Mapping[str, Run]) -> Group:
+    lines = []
+    for line in group.lines:
+        if any(run is not None and run.id in changed for run in line.runs):
+            runs = tuple(None if run is None else changed.get(run.id, run) for run in line.runs)
+            line = Cells(line.task, line.asked, runs, line.repeat)
+        lines.append(line)
+    if all(one is other for one, other in zip(lines, group.lines, strict=True)):
+        return group
+    columns = zip(*(line.runs for line in lines), strict=True)
+    typical = tuple(_typical([run for run in column if run is not None]) for column in columns)
+    return Group(group.key, group.name, group.size, tuple(lines), typical)
+
+
 def variant(run: Run) -> str:
     """Which of its study's questions a run answers; empty where there is one alone."""
     return clean(str(run.extra.get("condition") or run.extra.get("variant") or ""))

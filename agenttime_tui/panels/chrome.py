@@ -68,7 +68,8 @@ def campaign_header(
     told = _clock_parts(head, moment) or _size_parts(runs)
     said = _fitting(width - 2, *(told[:number] for number in range(len(told), 0, -1)))
     second.seq(1, *said)
-    second.rseq(width - 1, *_fitting(width - 3 - extent(said), _money_parts(head, True), _money_parts(head, False), []))
+    money = (_money_parts(head, mode, rate) for rate in (True, False))
+    second.rseq(width - 1, *_fitting(width - 3 - extent(said), *money, []))
     bars.progress(third, counts["ended"], counts["running"], counts["unknown"], sum(counts.values()))
     return [first, second, third]
 
@@ -119,12 +120,14 @@ def _size_parts(runs: Sequence[Run]) -> list[Part]:
     return parts
 
 
-def _money_parts(head: CampaignHead, rate: bool) -> list[Part]:
+def _money_parts(head: CampaignHead, mode: Mode, rate: bool) -> list[Part]:
     parts: list[Part] = []
     if head.spent_usd is not None:
-        parts.append((numbers.money(head.spent_usd), "fg"))
+        if head.spent_at_least:
+            parts.append((mode.g("bound"), "fg"))
+        parts.append((numbers.dollars(head.spent_usd), "fg"))
         if head.budget_usd is not None:
-            parts.append((f" of {numbers.money(head.budget_usd)}", "dim"))
+            parts.append((f" of {numbers.dollars(head.budget_usd)}", "dim"))
     if rate and head.events_per_s is not None:
         parts += [("   " if parts else "", "dim"), (f"{head.events_per_s:.1f}", "fg"), (" ev/s", "dim")]
     return parts

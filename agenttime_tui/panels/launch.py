@@ -76,6 +76,8 @@ class LaunchPreview:
     cutoff_s: float | None = None
     worst_usd: float | None = None
     left_usd: float | None = None
+    left_at_most: bool = False
+    """What was spent is a lower bound."""
     account: str = ""
     account_note: str = ""
     blockers: tuple[str, ...] = ()
@@ -339,7 +341,7 @@ def _limits(width: int, mode: Mode, preview: LaunchPreview) -> list[Row]:
         ("window", numbers_in(" to ".join(durations.edge(end) for end in window)) if window else dash),
         ("cutoff", numbers_in(durations.worked(preview.cutoff_s)) if preview.cutoff_s else dash),
         ("worst case", numbers_in(numbers.money(preview.worst_usd, True)) if preview.worst_usd is not None else dash),
-        ("left in campaign", numbers_in(numbers.money(preview.left_usd)) if preview.left_usd is not None else dash),
+        ("left in campaign", _left_parts(preview) or dash),
     ]
     step = max(14, (width - 6) // 4 + 1)
     for number, (name, parts) in enumerate(shown):
@@ -349,6 +351,12 @@ def _limits(width: int, mode: Mode, preview: LaunchPreview) -> list[Row]:
         names.put(x, name, "dim")
         values.seq(x, *parts)
     return [names, values, Row(width, mode, "raised")]
+
+
+def _left_parts(preview: LaunchPreview) -> list[Part]:
+    if preview.left_usd is None:
+        return []
+    return numbers_in(f"{'at most ' if preview.left_at_most else ''}{numbers.dollars(preview.left_usd)}")
 
 
 def _tail(width: int, mode: Mode, form: LaunchForm) -> list[Row]:

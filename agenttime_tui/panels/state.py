@@ -20,6 +20,8 @@ class CampaignHead:
     started_utc_ns: int | None = None
     left_s: float | None = None
     spent_usd: float | None = None
+    spent_at_least: bool = False
+    """Something that was used has no price: the sum is a lower bound."""
     budget_usd: float | None = None
     events_per_s: float | None = None
 

@@ -19,6 +19,9 @@ NETWORKS = {"none": "none", "model-only": "none", "allowlist": "none", "public":
 OWN = "own"
 """A network of the run's own, without a route out: the verifier's container is on it too."""
 
+OWN_PUBLIC = "own-public"
+"""The same with a route out, for a task with a public network that brings services."""
+
 TOOL_DIR = {"codex": "/opt/codex", "claude-code": "/opt/claude"}
 SOCKET_DIR = "/run/model"
 SOCKET = f"{SOCKET_DIR}/model.sock"
@@ -114,17 +117,20 @@ def proxied(url: str) -> dict[str, str]:
 
 
 def past_proxy(env: Mapping[str, str], task: Task) -> dict[str, str]:
-    """`env` where what serves the task's tools beside the agent is reached without the proxy, as it is no host of its
-    list."""
-    named = [urlsplit(server.url).hostname for server in task.harbor.mcp_servers]
+    """`env` where the task's services, and what serves its tools beside the agent, are reached without the proxy, as
+    they are no hosts of its list."""
+    services = [service.name for service in task.composed.services]
+    named = [*services] + [urlsplit(server.url).hostname for server in task.harbor.mcp_servers]
     listed = {urlsplit(f"//{host}").hostname for host in task.allowed_hosts}
     beside = [host for host in dict.fromkeys(named) if host and host not in listed]
     return {name: ",".join((value, *beside)) if name.lower() == "no_proxy" else value for name, value in env.items()}
 
 
-def engine_network(task: Task, verified: bool) -> str:
-    """The engine's network for a task's policy."""
+def engine_network(task: Task, verified: bool, services: bool = True) -> str:
+    """The engine's network for a task's policy; `services`: whether those that it brings are there."""
     network = NETWORKS.get(task.network, "none")
+    if services and task.composed.services:
+        return OWN_PUBLIC if network == "bridge" else OWN
     return OWN if verified and network == "none" else network
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,8 +15,9 @@ from agenttime_tui.errors import UserError
 from agenttime_tui.harness import harness
 from agenttime_tui.harness.protocol import Answer, Launch
 from agenttime_tui.protocols import access as accesses
-from agenttime_tui.protocols import verifying
+from agenttime_tui.protocols import beside, verifying
 from agenttime_tui.protocols.access import Access
+from agenttime_tui.protocols.beside import Put
 from agenttime_tui.protocols.outline import Asked, NotNow, Outline, Parent
 from agenttime_tui.protocols.prompt import Prompt
 from agenttime_tui.protocols.retrospection.fork_copy import fork_copy
@@ -26,13 +28,11 @@ from agenttime_tui.protocols.verifying import Polling
 from remote_agent.spec import SCHEMA
 from task_packs.load import Task
 from task_packs.session_files import SAID
+from task_packs.surroundings import brought, container_env, grader_env, grader_workdir
 
 TESTS, REWARD, PREPARE = "/tests", "/logs/verifier", "/prepare"
-PREPARE_MS = 1_800_000
 POLLING = Polling()
 EMPTY_ARGV = ["/bin/sh", "-c", "find . -mindepth 1 -delete"]
-
-Put = Callable[[bytes, str], dict[str, str]]
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,11 @@ def stage(
     parent: Parent | None = None,
     polling: Polling = POLLING,
     reasoning: bool = True,
+    services: Mapping[str, str] | None = None,
 ) -> Staged:
     """The spec and blobs of one attempt. `origin` says which campaign and plan it belongs to.
+
+    `services` are the images of the task's services by their names.
 
     `reasoning`: whether a fork is given the reasoning of a parent that was asked for no time.
 
@@ -102,6 +105,9 @@ def stage(
     """
     if task.hindrance:
         raise UserError(f'task "{task.id}" of pack "{task.pack.name}" cannot be launched: it {task.hindrance}', 2)
+    if task.composed.services and engine != "docker":
+        what = f'task "{task.id}" of pack "{task.pack.name}" brings {brought(task)}'
+        raise UserError(f"{what}, and they take a container engine: this machine has none, or is not to use it", 1)
     access = access or accesses.plain(agent)
     blobs: dict[str, bytes] = {}
 
@@ -114,7 +120,7 @@ def stage(
     outline, started = launches(cell, task, agent, access, attempt, parent or ANYONE)
     if copied:
         started = [Started(one.asked, replace(one.launch, files=(*one.launch.files, copied))) for one in started]
-    environment, secrets = _environment(task, engine, image, outline, started, access, placed)
+    environment, secrets = _environment(task, engine, image, outline, started, access, placed, services or {})
     spec = {
         "schema": SCHEMA,
         "id": attempt,
@@ -145,7 +151,14 @@ def _copied(
 
 
 def _environment(
-    task: Task, engine: str, image: str, outline: Outline, started: list[Started], access: Access, placed: Put
+    task: Task,
+    engine: str,
+    image: str,
+    outline: Outline,
+    started: list[Started],
+    access: Access,
+    placed: Put,
+    images: Mapping[str, str],
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     try:
         start = start_tar(task, outline.start)
@@ -154,13 +167,16 @@ def _environment(
     files = [placed(start, "/")]
     for one in started:
         files += [put for tar, dest in one.launch.files if (put := placed(tar, dest)) not in files]
+    own = outline.start == "task"
+    files += [put for put in beside.copies(task.inside.copies, placed) if own and put not in files]
     environment: dict[str, Any] = {"workdir": task.workdir, "files": files}
-    tmpfs = sorted({place for one in started for place in one.launch.tmpfs})
+    tmpfs = sorted({*(place for one in started for place in one.launch.tmpfs), *(task.inside.tmpfs if own else ())})
     environment |= {"tmpfs": tmpfs} if tmpfs else {}
     if access.door is not None:
         environment["door"] = access.door
-    if access.env:
-        environment["env"] = accesses.past_proxy(access.env, task)
+    env = {**(container_env(task, os.environ) if own else {}), **accesses.past_proxy(access.env, task)}
+    if env:
+        environment["env"] = env
     if access.mounts:
         environment["mounts"] = list(access.mounts)
     verified = any(one.asked.verified for one in started)
@@ -170,12 +186,14 @@ def _environment(
         environment |= {
             "image": image,
             "user": task.user,
-            "network": accesses.engine_network(task, verified),
+            "network": accesses.engine_network(task, verified, own),
             "cpus": float(task.cpus),
             "memory_bytes": task.memory_bytes,
         }
-    if task.prepares and outline.start == "task":
-        environment["setup"] = _setup(task, placed(task.prepare_tar(), PREPARE))
+    if own:
+        environment |= beside.surroundings(task, images, placed)
+        prepare = (placed(task.prepare_tar(), PREPARE), "{root}" + PREPARE) if task.prepares else None
+        environment |= {"setup": setup} if (setup := beside.set_up(task, prepare)) else {}
     elif empties(task, outline.start):
         environment["setup"] = {"files": [], "argv": EMPTY_ARGV, "cwd": task.workdir}
     return environment, _secrets(started, access)
@@ -197,27 +215,16 @@ def _collected(task: Task, outline: Outline, started: list[Started]) -> list[str
 def _grade(task: Task, tests: dict[str, str], image: str, answer: Answer | None) -> dict[str, Any]:
     found = {"match": answer.match, "path": list(answer.path)} if answer else {}
     told = {"session": {"dir": SAID, **found}} if task.grade.session else {}
-    hooks = [one.command for one in task.harbor.collect]
-    separate = {"image": image, "collect": hooks, "artifacts": list(task.artifacts)}
+    argv = task.grader_argv("{root}" + TESTS)
     return {
-        **(separate if image else {}),
+        **({"image": image, **beside.sealed(task)} if image else {}),
         **told,
         "files": [tests],
-        "argv": task.grader_argv("{root}" + TESTS),
-        "cwd": task.workdir,
-        "env": {**task.verifier_env({}), **task.session_env("{root}" + SAID), "VERIFIER_DIR": "{root}" + REWARD},
+        "argv": argv if image else beside.collecting([one.command for one in task.harbor.collect], argv),
+        "cwd": grader_workdir(task),
+        "env": {**grader_env(task, os.environ), **task.session_env("{root}" + SAID), "VERIFIER_DIR": "{root}" + REWARD},
         "timeout_ms": task.grader_timeout_ms,
         "reward": REWARD,
-    }
-
-
-def _setup(task: Task, files: dict[str, str]) -> dict[str, Any]:
-    """What runs as root before the session, and is gone when it begins."""
-    return {
-        "files": [files],
-        "argv": task.prepare_argv("{root}" + PREPARE),
-        "cwd": task.workdir,
-        "timeout_ms": PREPARE_MS,
     }
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
+from agenttime_tui.protocols import beside
 from task_packs.load import Task
-from task_packs.references import filled
+from task_packs.step_prompts import step_env
 from task_packs.task_steps import TaskStep
 
 TESTS, REWARD = "/tests", "/logs/verifier"
@@ -37,9 +39,9 @@ def _before(task: Task, step: TaskStep, placed: Put) -> dict[str, Any]:
 def _grade(task: Task, step: TaskStep, placed: Put) -> dict[str, Any]:
     return {
         "files": [placed(step.tests_tar(), TESTS)],
-        "argv": step.grader_argv("{root}" + TESTS),
+        "argv": beside.collecting(step.harbor.hooks, step.grader_argv("{root}" + TESTS)),
         "cwd": task.workdir,
-        "env": {**filled(step.harbor.verifier_env, {}), "VERIFIER_DIR": "{root}" + REWARD},
+        "env": {**step_env(task, step, os.environ), "VERIFIER_DIR": "{root}" + REWARD},
         "timeout_ms": round(step.harbor.verifier_timeout_s * 1000),
         "reward": REWARD,
         "least": dict(step.harbor.least),

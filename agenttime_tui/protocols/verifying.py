@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
 from agenttime_tui.protocols.eta import POLL_MS, POLL_TIMEOUT_MS
 from task_packs.load import Task
+from task_packs.surroundings import grader_env
 
 POLL = r"""
 out=$1 key=$2 min=$3; shift 3
@@ -42,7 +44,7 @@ def verifier(task: Task, files: dict[str, str], tests: str, polling: Polling) ->
         "files": [files],
         "argv": ["/bin/sh", "-c", POLL, "sh", "{root}" + REWARD, key, least, *argv],
         "cwd": task.workdir,
-        "env": task.verifier_env({}),
+        "env": grader_env(task, os.environ),
         "interval_ms": polling.interval_ms,
         "timeout_ms": polling.timeout_ms,
     }

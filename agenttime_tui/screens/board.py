@@ -87,7 +87,8 @@ class BoardScreen(Frame):
 
     def refreshed(self, changed: frozenset[str]) -> None:
         """A new snapshot: the grid keeps its place."""
-        self.grid.load(self.desk.board)
+        if self.grid.board is not self.desk.board:
+            self.grid.load(self.desk.board)
         self.touch_all()
 
     def tick(self) -> None:
@@ -174,7 +175,9 @@ class BoardScreen(Frame):
             return
         self._need = (self._need + step) % len(needs)
         need = needs[self._need]
-        if not self.grid.show_run(need.target):
+        if need.kind == "budget":
+            self.complain(f"{need.brief}: raise budget_usd in the plan and run it again")
+        elif not self.grid.show_run(need.target):
             self.post_message(Go("machines", need.target))
 
     def action_doctor(self) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from agenttime_tui.campaign.run import Run
 from agenttime_tui.look.mode import Mode
-from agenttime_tui.panels.board_model import Board, build_board
+from agenttime_tui.panels.board_model import Board, build_board, renewed
 from agenttime_tui.panels.moment import Moment
 from agenttime_tui.panels.names import AgentName
 from agenttime_tui.panels.needs import needs
@@ -39,8 +39,10 @@ class Desk:
 
     def take(self, snapshot: Snapshot) -> None:
         """Makes everything that follows from a snapshot."""
-        self.snapshot = snapshot
-        self.board = build_board(snapshot.runs, snapshot.settings, snapshot.unit_of)
+        held, self.snapshot = self.snapshot, snapshot
+        same = self.loaded and (held.settings, held.unit_of) == (snapshot.settings, snapshot.unit_of)
+        board = renewed(self.board, held.runs, snapshot.runs) if same else None
+        self.board = board or build_board(snapshot.runs, snapshot.settings, snapshot.unit_of)
         self.names = {name.id: name for name in self.board.agents}
         self.look_again()
         self.loaded = True

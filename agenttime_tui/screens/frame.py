@@ -38,6 +38,8 @@ class Frame(Screen[None]):
         super().__init__()
         self.desk = desk
         self.notice: Toast | None = None
+        self.behind = False
+        """Whether snapshots came while another screen covered this one."""
         self._stale = self._freshening = False
         self.head = Pane(self.header_rows, "head")
         self.foot = Pane(self._footer_rows, "foot")
@@ -76,6 +78,12 @@ class Frame(Screen[None]):
         self.set_class(event.size.width < NARROW, "narrow")
         self.set_class(event.size.height < 30, "low")
         self.fit(event.size.width, event.size.height)
+
+    def on_screen_resume(self) -> None:
+        """In view again: shows what came meanwhile."""
+        if self.behind:
+            self.behind = False
+            self.refreshed(frozenset())
 
     def fit(self, width: int, height: int) -> None:
         """Told of every new size, before it is drawn."""

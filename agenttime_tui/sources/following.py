@@ -7,6 +7,7 @@ import shlex
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
 
+from agenttime_tui.budget import reached_words
 from agenttime_tui.campaign.campaign import Campaign
 from agenttime_tui.campaign.cells import Cell
 from agenttime_tui.campaign.run import Run
@@ -27,6 +28,7 @@ from agenttime_tui.protocols.studies import delivered, on_machine
 from agenttime_tui.screens.source import Verb
 from agenttime_tui.sources import pictures
 from agenttime_tui.sources.offline import Offline
+from agenttime_tui.spending import Spent
 from store.rows import MachineRow
 
 RATE_WINDOW_S = 10.0
@@ -91,6 +93,10 @@ class Following(Offline):
             )
         return found
 
+    def spent(self, runs: Sequence[Run]) -> Spent:
+        """What the campaign has cost by now, by the machines' own clocks."""
+        return self._live.spent()
+
     # --- launching
 
     async def launch_options(self) -> LaunchOptions:
@@ -130,7 +136,7 @@ class Following(Offline):
         task = self._opening.packs[cell.pack].task(cell.task)
         agent = self._opening.plan.agent(cell.agent)
         blockers, remarks = self._standing_in_the_way(choice, cells)
-        worst_usd = self._worst_usd(choice, cells)
+        worst_usd, spent = self._worst_usd(choice, cells), self._live.spent()
         if not on_machine(cell):
             route = chat_route(agent, self._opening.plan.study.retrospection.base_url)
             return LaunchPreview(
@@ -142,6 +148,8 @@ class Following(Offline):
                 remarks=tuple(remarks),
                 runs=len(cells) * choice.repeats,
                 worst_usd=worst_usd,
+                left_usd=spent.left_usd,
+                left_at_most=spent.at_least,
             )
         prompt = delivered(cell, task)
         launch = command_of(cell, task, agent, plain(agent, account_of(self._opening.plan, agent)))
@@ -159,6 +167,8 @@ class Following(Offline):
             remarks=tuple(remarks),
             runs=len(cells) * choice.repeats,
             worst_usd=worst_usd,
+            left_usd=spent.left_usd,
+            left_at_most=spent.at_least,
         )
 
     def _worst_usd(self, choice: LaunchChoice, cells: list[Cell]) -> float | None:
@@ -174,6 +184,9 @@ class Following(Offline):
     def _standing_in_the_way(self, choice: LaunchChoice, cells: list[Cell]) -> tuple[list[str], list[str]]:
         """(what blocks a launch of these cells, what the operator should know)."""
         blockers, remarks = [], []
+        spent = self._live.spent()
+        if spent.reached:
+            blockers.append(f"{reached_words(spent)}: raise budget_usd in the plan and run it again")
         machine = self._live.machines.get(choice.machine)
         if machine is None:
             blockers.append(f"there is no machine {choice.machine}")

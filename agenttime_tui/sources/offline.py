@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import datetime
 from typing import Literal, TypeVar
 
+from agenttime_tui.budget import budget_of, purse_of, slots_of
 from agenttime_tui.campaign.campaign import Campaign
 from agenttime_tui.campaign.report import build_report
 from agenttime_tui.campaign.run import Run
@@ -20,6 +21,7 @@ from agenttime_tui.panels.state import Machine, Report, RunDetail, Snapshot, Tra
 from agenttime_tui.screens.source import Verb, Wanted
 from agenttime_tui.sources import pictures
 from agenttime_tui.sources.transcripts import Transcripts
+from agenttime_tui.spending import Spent
 from agenttime_tui.toml_file import write_atomically
 from store.columns import TABLES
 from store.reader import Reader
@@ -47,6 +49,8 @@ class Offline:
         self._version = -1
         self._model: Campaign | None = None
         self._reading = asyncio.Lock()
+        self._purse = purse_of(settings, reader, row)
+        self._slots: dict[str, int] = {}
 
     def moment(self) -> Moment:
         """This computer's clock and zone."""
@@ -62,6 +66,8 @@ class Offline:
         if self._model is None or version != self._version:
             self._model = await self.read(lambda: load_campaign(self.reader, self.row))
             self._imported = await self.read(lambda: imported_runs(self.reader, self.row))
+            self._purse.budget_usd = await self.read(lambda: budget_of(self.reader, self.row))
+            self._slots = await self.read(lambda: slots_of(self.reader, self.row))
             self._version = version
         return self._model
 
@@ -72,7 +78,12 @@ class Offline:
     async def snapshot(self) -> Snapshot:
         """Everything the board draws."""
         model, runs = await self.model(), await self.runs()
-        return pictures.snapshot(self.row, runs, model.cells.values(), await self.machines(runs), self.live)
+        machines, spent = await self.machines(runs), self.spent(runs)
+        return pictures.snapshot(self.row, runs, model.cells.values(), machines, self.live, spent=spent)
+
+    def spent(self, runs: Sequence[Run]) -> Spent:
+        """What the campaign has cost, as far as the store knows."""
+        return self._purse.spent(runs, self._slots, self.now_utc_ns())
 
     async def machines(self, runs: Sequence[Run]) -> list[Machine]:
         """The machines of this campaign as the store last heard of them."""
@@ -101,7 +112,10 @@ class Offline:
 
     async def run(self, run_id: str) -> Run:
         """A run by its id."""
-        for run in await self.runs():
+        model = await self.model()
+        if run_id in model.attempts or run_id in model.cells:
+            return model.run(run_id)
+        for run in self._imported:
             if run.id == run_id:
                 return run
         raise UserError(f"run {run_id} is not in campaign {self.row.name}")
@@ -169,5 +183,5 @@ def captured_bytes(reader: Reader, run_id: str) -> int | None:
     captured = reader.records(run_id, kinds=["captured"])
     if captured:
         return sum(int(record.data.get("bytes") or 0) for record in captured)
-    beats = reader.records(run_id, kinds=["heartbeat"])
-    return beats[-1].data.get("capture_bytes") if beats else None
+    beat = reader.newest_heartbeat(run_id)
+    return None if beat is None else beat.data.get("capture_bytes")

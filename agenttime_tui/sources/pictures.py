@@ -7,20 +7,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from agenttime_tui import run_remarks
+from agenttime_tui import budget, run_remarks
 from agenttime_tui.campaign.cells import Cell
 from agenttime_tui.campaign.run import Run
 from agenttime_tui.harness.view import Facts
-from agenttime_tui.panels.state import CampaignHead, Machine, RunDetail, Snapshot
+from agenttime_tui.panels.state import CampaignHead, Machine, Need, RunDetail, Snapshot
 from agenttime_tui.protocols import duration
+from agenttime_tui.spending import Spent
 from store.rows import CampaignRow, MachineRow
 
 HARNESSES = {"codex": "Codex", "claude-code": "Claude Code", "scripted": "Scripted", "command": "Command"}
+NOTHING = Spent()
 UNITS = {"second": "s", "minute": "min", "hour": "h", "day": "h"}
 
 
 def snapshot(row: CampaignRow, runs: Sequence[Run], cells: Iterable[Cell], machines: Sequence[Machine],
-             live: bool, left_s: float | None = None, events_per_s: float | None = None) -> Snapshot:  # fmt: skip
+             live: bool, left_s: float | None = None, events_per_s: float | None = None,
+             spent: Spent = NOTHING) -> Snapshot:  # fmt: skip
     """Everything the board draws."""
     studies = " ".join(row.meta.get("studies") or sorted({run.study for run in runs})) or "no runs"
     head = CampaignHead(
@@ -29,10 +32,23 @@ def snapshot(row: CampaignRow, runs: Sequence[Run], cells: Iterable[Cell], machi
         about=f"{studies}, {'following' if live else 'offline'}",
         started_utc_ns=None if row.kind == "import" else row.created_utc_ns or None,
         left_s=left_s,
+        spent_usd=spent.usd,
+        spent_at_least=spent.at_least,
+        budget_usd=spent.budget_usd,
         events_per_s=events_per_s,
     )
     cells = list(cells)
-    return Snapshot(head, tuple(runs), tuple(machines), (), settings(row), units(cells), packs(row, cells))
+    needs = over_budget(spent, runs)
+    return Snapshot(head, tuple(runs), tuple(machines), needs, settings(row), units(cells), packs(row, cells))
+
+
+def over_budget(spent: Spent, runs: Sequence[Run]) -> tuple[Need, ...]:
+    """The one entry that says that cells wait for a higher budget."""
+    waiting = budget.queued(runs)
+    if not spent.reached or not waiting:
+        return ()
+    lines = (budget.queued_words(waiting), "raise budget_usd, run it again")
+    return (Need("budget", budget.reached_words(spent), lines=lines, brief=budget.wait_words(spent, waiting)),)
 
 
 def settings(row: CampaignRow) -> dict[str, str]:

@@ -18,6 +18,7 @@ from task_packs.container_check import container_grader
 from task_packs.errors import PackError
 from task_packs.grading import Outcome
 from task_packs.load import Pack, Task, find_packs, load_pack, study_families
+from task_packs.surroundings import brought
 
 CELLS_PER_TASK = 3
 LIVE = "Graded live: what a session leaves is kept alive, and its slot held, until it is graded or released."
@@ -67,7 +68,9 @@ def show(context: Context) -> int:
     if pack.grade.judge:
         keys = " and ".join(pack.manifest.needs.keys) or "its key"
         context.say(f"  Judged by {pack.grade.judge} on this side, with {keys} set; again with agenttime grade ID.")
-    rows = [[task.id, *_requests(task), task.track or task.settle, str(task.path)] for task in pack.tasks]
+    rows = [
+        [task.id, *_requests(task), task.track or task.settle, str(task.path), _brings(task)] for task in pack.tasks
+    ]
     for line in table(rows, right=frozenset({1, 2, 3})):
         context.say("  " + line)
     return 0
@@ -123,7 +126,7 @@ def _grader(context: Context, pack: Pack, log: Callable[[str], None]) -> Iterato
 
 def in_directory_or_not(task: Task, solve: bool) -> Outcome:
     """Grades in a directory of this computer, unless the task needs a container."""
-    if task.builds or task.separate:
+    if task.contained:
         return Outcome("not_graded", detail="it takes a container engine, and none answers here")
     return grade_in_directory(task, solve)
 
@@ -139,6 +142,14 @@ def _place(text: str) -> str | Path:
 
 def _requests(task: Task) -> list[str]:
     return [durations.asked_text(ms / 1000) for ms in task.requests_ms] or ["", "", ""]
+
+
+def _brings(task: Task) -> str:
+    """What stands beside its container, or why it cannot be launched; empty where there is neither."""
+    try:
+        return clean(f"cannot be launched: it {hindrance}" if (hindrance := task.hindrance) else brought(task))
+    except PackError as error:
+        return clean(str(error))
 
 
 def _range(pack: Pack) -> str:
@@ -164,7 +175,12 @@ def _pack(pack: Pack) -> dict[str, object]:
         "requests_s": [_extent_ms(pack)[0] / 1000, _extent_ms(pack)[1] / 1000],
         "range": _range(pack),
         "tasks": [
-            {"id": task.id, "requests_s": [ms / 1000 for ms in task.requests_ms], "present": task.present}
+            {
+                "id": task.id,
+                "requests_s": [ms / 1000 for ms in task.requests_ms],
+                "present": task.present,
+                "brings": _brings(task),
+            }
             for task in pack.tasks
         ],
         "cells": sum(len(task.requests_ms) or 1 for task in pack.tasks),

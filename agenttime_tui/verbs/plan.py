@@ -37,8 +37,9 @@ def plan(context: Context) -> int:
                 "machines": machines,
                 "longest_s": sum(cell.cutoff_ms for cell in opening.cells) / 1000,
                 "cost_ceiling": most.usd,
+                "budget_usd": opening.plan.budget_usd,
                 "prices_missing": list(most.missing),
-                "remarks": list(opening.remarks()),
+                "remarks": [*opening.remarks(), *_beyond(opening, most)],
             }
         )
         return 0
@@ -64,10 +65,11 @@ def plan(context: Context) -> int:
     )
     prices = context.settings.prices_file
     if most.usd is not None:
-        context.say(f"then it costs at most {numbers.money(most.usd, True)}, by {prices}")
+        of = "" if opening.plan.budget_usd is None else f" of a budget of {numbers.dollars(opening.plan.budget_usd)}"
+        context.say(f"then it costs at most {numbers.money(most.usd, True)}{of}, by {prices}")
     elif most.missing:
         context.say(f"what it costs at most is unknown: {prices} has no {clean(', '.join(most.missing))}")
-    for line in (*opening.remarks(), *_homeless(opening, offers)):
+    for line in (*opening.remarks(), *_beyond(opening, most), *_homeless(opening, offers)):
         context.say(f"! {clean(line)}")
     first = opening.cells[0]
     prompt = delivered(first, opening.packs[first.pack].task(first.task))
@@ -101,6 +103,22 @@ def _most(context: Context, opening: Opening, offers: list[Offer]) -> Ceiling:
         names = fitting(wants_of(opening.packs[cell.pack].task(cell.task)), offers)
         found.append(ceiling(cell, opening.plan.agent(cell.agent), {name: slots[name] for name in names}, prices))
     return together(found)
+
+
+def _beyond(opening: Opening, most: Ceiling) -> list[str]:
+    """Where the budget may end the campaign before its cells do, or cannot be kept in full."""
+    usd = opening.plan.budget_usd
+    if usd is None:
+        return []
+    if most.usd is None:
+        missing = f"what has no price ({', '.join(most.missing)}) counts as nothing" if most.missing else ""
+        return [f"budget of {numbers.dollars(usd)}: {missing}"] if missing else []
+    if most.usd <= usd:
+        return []
+    return [
+        f"the plan can cost up to {numbers.money(most.usd, True)}, more than its budget of {numbers.dollars(usd)}: "
+        f"cells that are queued when that is spent are not begun"
+    ]
 
 
 def _where(opening: Opening, cell: Cell, offers: list[Offer]) -> str:

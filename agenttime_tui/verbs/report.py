@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 import agenttime_tui
+from agenttime_tui.budget import spent_of, sum_words
 from agenttime_tui.campaign.report import build_report
 from agenttime_tui.campaign.report_columns import UNFINISHED
 from agenttime_tui.campaign.run import Run
@@ -19,11 +20,20 @@ def report(context: Context) -> int:
     """The report of the named campaigns together (default: the newest)."""
     with context.reader() as reader:
         rows = [find_campaign(reader, text) for text in context.args.campaigns or [None]]
-        runs = [run for row in rows for run in runs_of(reader, row)]
+        found = [runs_of(reader, row) for row in rows]
+        spent = [
+            spent_of(context.settings, reader, row, mine, context.now_utc_ns())
+            for row, mine in zip(rows, found, strict=True)
+        ]
+    runs = [run for mine in found for run in mine]
     if context.json:
-        context.answer({"campaigns": [{"id": row.id, "name": row.name} for row in rows], **build_report(runs)})
+        campaigns = [{"id": row.id, "name": row.name, **one.as_json()} for row, one in zip(rows, spent, strict=True)]
+        context.answer({"campaigns": campaigns, **build_report(runs)})
         return 0
     context.say(clean(", ".join(row.name for row in rows)) + "\n")
+    for row, one in zip(rows, spent, strict=True):
+        if said := sum_words(one):
+            context.say(f"{clean(row.name) if len(rows) > 1 else 'spent'}: {said}\n")
     for line in markdown(runs) if context.args.markdown else words(runs):
         context.say(line)
     if not context.args.markdown:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime
 
+from agenttime_tui.budget import budget_of, budget_row
 from agenttime_tui.campaign.campaign import Campaign
 from agenttime_tui.campaign.cells import Cell
 from agenttime_tui.campaign.machine import LOCAL, MachineConfig
@@ -80,7 +81,9 @@ async def live_campaign(
             new_launch = opening.row.kind == LAUNCH and opening.row.id not in {row.id for row in reader.campaigns()}
         if not new_launch:
             await store.add_campaign(opening.row, opening.cell_rows())
+            await _say_budget(context, store, opening)
         with Reader(settings.database) as reader:
+            budget_usd = None if new_launch else stored_budget(reader, opening)
             model = new_campaign(opening.row, opening.cells) if new_launch else load_campaign(reader, opening.row)
             unfinished = unfinished_of(reader, model, opening.row)
             seqs = reader.last_seqs()
@@ -88,7 +91,7 @@ async def live_campaign(
             settings,
             store,
             model,
-            opening.plan,
+            opening.plan.model_copy(update={"budget_usd": budget_usd}),
             opening.packs,
             machines,
             context.now_utc_ns,
@@ -100,6 +103,21 @@ async def live_campaign(
                 await live.answered(opening.cells)
                 await store.add_campaign(opening.row, opening.cell_rows())
             yield live
+
+
+async def _say_budget(context: Context, store: Writer, opening: Opening) -> None:
+    """Keeps the budget of a plan file that says another one than was said last."""
+    usd = opening.plan.budget_usd
+    with Reader(store.path) as reader:
+        changed = not opening.reopened and usd != stored_budget(reader, opening)
+    if changed:
+        await store.add_operator(budget_row(context.settings, opening.row.id, usd, context.now_utc_ns()))
+
+
+def stored_budget(reader: Reader, opening: Opening) -> float | None:
+    """The budget of a campaign that stands in the store, as it was last said."""
+    row = next(row for row in reader.campaigns() if row.id == opening.row.id)
+    return budget_of(reader, row)
 
 
 def untried(opening: Opening, model: Campaign) -> list[Cell]:

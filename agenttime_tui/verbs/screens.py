@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 from collections.abc import Callable
 
 from agenttime_tui.app import AgentTimeApp
+from agenttime_tui.budget import wait_words
 from agenttime_tui.campaign.campaign import Campaign
 from agenttime_tui.errors import UserError
 from agenttime_tui.look.mode import from_environment
 from agenttime_tui.opening import Opening
 from agenttime_tui.sources.following import Following
 from agenttime_tui.sources.offline import Offline
+from agenttime_tui.spending import Spent
 from agenttime_tui.verbs.context import Context
 from agenttime_tui.verbs.running import live_campaign, untried
 from store.reader import Reader
@@ -45,6 +48,7 @@ async def _follow(context: Context, opening: Opening, only: str | None, dispatch
             launching = asyncio.create_task(live.run(untried(opening, live.model))) if dispatch else None
             try:
                 open_run = await _first_attempt(live.model) if card else None
+                settle_memory()
                 app = AgentTimeApp(source, from_environment(os.environ), open_run)
                 await app.run_async()
             finally:
@@ -53,7 +57,7 @@ async def _follow(context: Context, opening: Opening, only: str | None, dispatch
                     (fault,) = await asyncio.gather(launching, return_exceptions=True)
                     if isinstance(fault, UserError):
                         said.append(str(fault))
-        _farewell(context, live.model, said)
+        _farewell(context, live.model, said, live.spent())
         return app.return_code or 0
 
 
@@ -71,8 +75,11 @@ def review(context: Context, row: CampaignRow, database: Reader) -> int:
     """A campaign over a store alone."""
 
     async def shown() -> int:
+        source = Offline(context.settings, database, row, context.now_utc_ns)
+        await source.model()
+        settle_memory()
         app = AgentTimeApp(
-            Offline(context.settings, database, row, context.now_utc_ns),
+            source,
             from_environment(os.environ),
             study=_study(row),
         )
@@ -82,17 +89,25 @@ def review(context: Context, row: CampaignRow, database: Reader) -> int:
     return asyncio.run(shown())
 
 
+def settle_memory() -> None:
+    """Takes what was read so far out of the garbage collector's rounds, each of which would hold the screen up."""
+    gc.collect()
+    gc.freeze()
+
+
 def _study(row: CampaignRow) -> str:
     """An imported set opens on its results, a campaign on its board."""
     return "timing" if row.kind == "import" else ""
 
 
-def _farewell(context: Context, model: Campaign, said: list[str]) -> None:
+def _farewell(context: Context, model: Campaign, said: list[str], spent: Spent) -> None:
     counts = model.by_execution()
     going = counts["running"] + counts["preparing"] + counts["staged"]
     if going:
         context.say(f"{going} runs go on where they are; agenttime watch follows them")
-    if counts["planned"]:
+    if counts["planned"] and spent.reached:
+        context.say(f"{wait_words(spent, counts['planned'])}: raise budget_usd in the plan and run it again")
+    elif counts["planned"]:
         context.say(f"{counts['planned']} cells were not launched yet; agenttime run with the same plan goes on")
     for line in said[-5:]:
         context.tell(line)

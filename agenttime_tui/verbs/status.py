@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from agenttime_tui.budget import queued, spent_of, sum_words, wait_words
 from agenttime_tui.campaign.durations import parse_ms
 from agenttime_tui.campaign.run import Run
 from agenttime_tui.errors import UserError
 from agenttime_tui.library import runs_of
 from agenttime_tui.look import durations
 from agenttime_tui.look.sanitise import clean
+from agenttime_tui.spending import Spent
 from agenttime_tui.verbs import lines
 from agenttime_tui.verbs.context import Context, table, utc_text
 from agenttime_tui.verbs.terminal import screens_wanted
@@ -32,20 +34,24 @@ def opened(context: Context) -> int:
 def status(context: Context) -> int:
     """Counts per campaign, machines as last heard, what ended since, what needs you."""
     campaigns: list[tuple[Any, list[Run]]] = []
+    spent: dict[str, Spent] = {}
     machines: list[MachineRow] = []
     if context.stored:
         with context.reader() as reader:
             campaigns = [(row, runs_of(reader, row)) for row in reader.campaigns()]
             machines = reader.machines()
+            spent = {row.id: spent_of(context.settings, reader, row, runs, context.now_utc_ns())
+                     for row, runs in campaigns}  # fmt: skip
     since_ns = _since_ns(context)
     ended = [run for _, runs in campaigns for run in runs if since_ns and (run.ended_utc_ns or 0) >= since_ns]
-    needs = [sentence for _, runs in campaigns for sentence in needs_you(runs)]
+    needs = [sentence for row, runs in campaigns for sentence in (*_held_back(spent[row.id], runs), *needs_you(runs))]
     if context.json:
         context.answer(
             {
                 "campaigns": [
                     {"id": row.id, "name": row.name, "kind": row.kind, "created": utc_text(row.created_utc_ns),
-                     "cells": len(runs), "counts": dict(Counter(run.execution for run in runs))}
+                     "cells": len(runs), "counts": dict(Counter(run.execution for run in runs)),
+                     **spent[row.id].as_json()}
                     for row, runs in campaigns
                 ],
                 "machines": [
@@ -59,7 +65,8 @@ def status(context: Context) -> int:
     if not campaigns:
         context.say("nothing here yet: `agenttime demo` makes a small campaign, `agenttime run PLAN.toml` a real one")
         return 0
-    for line in table([[clean(row.name), row.id[:8], counts_text(runs)] for row, runs in campaigns]):
+    rows = [[clean(row.name), row.id[:8], counts_text(runs), sum_words(spent[row.id])] for row, runs in campaigns]
+    for line in table(rows):
         context.say(line)
     for one in machines:
         age_s = (context.now_utc_ns() - one.seen_utc_ns) / 1e9
@@ -69,6 +76,14 @@ def status(context: Context) -> int:
     for sentence in needs:
         context.say(f"! {sentence}")
     return 0
+
+
+def _held_back(spent: Spent, runs: list[Run]) -> list[str]:
+    """That cells wait for a higher budget."""
+    waiting = queued(runs)
+    if not waiting or not spent.reached:
+        return []
+    return [f"{wait_words(spent, waiting)}: raise budget_usd in the plan and run it again"]
 
 
 def counts_text(runs: list[Run]) -> str:

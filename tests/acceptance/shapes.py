@@ -182,9 +182,10 @@ REPORT = ANSWER | {
     "version": text,
 }
 
+MONEY = {"spent_usd": maybe(number), "budget_usd": maybe(number), "spent_is_lower_bound": truth}
 STATUS = ANSWER | {
     "campaigns": [
-        {"id": text, "name": text, "kind": text, "created": utc, "cells": whole, "counts": each(whole)},
+        {"id": text, "name": text, "kind": text, "created": utc, "cells": whole, "counts": each(whole)} | MONEY,
     ],
     "machines": [{"name": text, "seen": utc, "facts": anything}],
     "ended_since": [RUN],
@@ -236,6 +237,7 @@ PLAN = ANSWER | {
     "machines": TEXTS,
     "longest_s": number,
     "cost_ceiling": maybe(number),
+    "budget_usd": maybe(number),
     "prices_missing": TEXTS,
 }
 PACKS = ANSWER | {

@@ -91,8 +91,7 @@ def test_rows_of_the_store_fit_as_they_are() -> None:
         for one in finished().records
     ]
     facts = [row for row in rows if row.kind not in ("transcript", "heartbeat")]
-    model.apply("a1", facts)
-    model.hold("a1", rows[-1].seq)
+    model.restore("a1", facts, rows[-1].seq)
     live = campaign()
     live.add_attempt(AttemptRow("a1", cell, 1, "local", "process", "first", 0))
     live.apply("a1", rows)

@@ -107,8 +107,8 @@ def test_several_mistakes_are_all_said_once() -> None:
         "plan p.toml: agent must be a list, not 3",
         "plan p.toml: tasks number 1: pack is missing",
         "plan p.toml: machine.a must be a table, not 2",
-        "plan p.toml: unknown key foo: known keys are name, studies, order, seed, repeats, wording, cutoff, study, "
-        "agent, tasks, account, machine",
+        "plan p.toml: unknown key foo: known keys are name, studies, order, seed, repeats, wording, cutoff, budget_usd, "
+        "study, agent, tasks, account, machine",
     ]
 
 
@@ -190,3 +190,17 @@ def test_a_plan_keeps_the_hash_that_it_had_before_later_keys_came() -> None:
     assert plan.plan_hash == "c67f7603ccce87d773f5630b19fd6cd8d02be9bf894a9cde33cb4913f7e00ff7"
     polled = parse_plan(text + '[[tasks]]\npack = "demo"\n[study.eta]\ninterval = "1s"\n')
     assert polled.plan_hash != plan.plan_hash
+
+
+def test_the_budget_is_no_part_of_the_hash() -> None:
+    plan = parse_plan(TOML)
+    assert plan.budget_usd is None
+    for text in ("3000", "0.5"):
+        said = parse_plan(f"budget_usd = {text}\n{TOML}")
+        assert (said.budget_usd, said.plan_hash) == (float(text), plan.plan_hash)
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "nan", "inf", "true", '"3000"', "1e12"])
+def test_a_budget_is_a_sum_above_nothing(text: str) -> None:
+    (sentence,) = refused(f"budget_usd = {text}\n{TOML}")
+    assert sentence.startswith("plan p.toml: budget_usd")

@@ -289,6 +289,15 @@ def test_superseded_attempts_stay_but_do_not_count() -> None:
     assert (run.counts, run.counts_reason, run.worked_s) == ("no", "superseded by attempt 2", 300.0)
 
 
+def test_a_service_that_was_down_is_a_failed_check_but_no_excuse_where_a_session_ran() -> None:
+    down = {"where": "service", "typed": "service", "detail": "service db of the task was down: exited, code 7"}
+    run = run_of(Journal().released().after(300).exited().add("fault", **down).closed(reward="1"))
+    assert (run.counts, run.checks_failed) == ("yes", ("fault_service",))
+    run = run_of(Journal().add("opened").add("prepared").add("fault", **down).add("ended"))
+    assert run.counts == "no"
+    assert run.counts_reason == f"infrastructure failure (service, service): {down['detail']}"
+
+
 def test_the_operators_word_counts_and_the_default_stays_beside_it() -> None:
     words = [
         Said(1, "eva", "count", {"counts": "no", "reason": "wrong image"}),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agenttime_tui.campaign.facts import Seen
 from agenttime_tui.campaign.reducer import RunState, reduce
 from agenttime_tui.campaign.run import ENDINGS, EXECUTIONS
-from remote_agent.kinds import KINDS
+from remote_agent.wire import KINDS
 from remote_agent.wire import Record
 from tests.campaign.journal import ATTEMPT, BOOT, CELL, Journal, S
 

@@ -72,6 +72,25 @@ def test_a_judged_run_waits_for_its_key_and_says_so(tmp_path: Path) -> None:
     assert "name one run" in app.call("grade", run["id"], "--missing", "--release").sentence(2)
 
 
+@pytest.mark.slow
+def test_with_its_key_a_run_is_copied_once_by_the_app_that_follows_it(tmp_path: Path) -> None:
+    app = App(tmp_path)
+    app.env["SMALL_KEY"] = KEY
+    written(app, JUDGED, ASKS)
+    plan = app.file("p.toml", PLAN.format(engine="process"))
+    assert "a container engine must answer (DOCKER_HOST); then: agenttime grade copies --missing" in (
+        app("run", plan, "--plain").ok().err
+    )
+    run = app.run()
+    (copy,) = (app.home / "outputs" / run["id"]).glob("*.tar")
+    assert run["grade"]["status"] == "not_graded"
+    assert app("watch", "--plain").ok().err == ""
+    assert len(app.json("show", run["id"])["operator_records"]) == 1
+    files = [file for place in (app.home, app.user / ".agenttime") for file in place.rglob("*") if file.is_file()]
+    assert copy in files
+    assert not any(KEY.encode() in file.read_bytes() for file in files)
+
+
 def test_what_needed_its_session_alive_is_not_graded_from_a_copy(tmp_path: Path) -> None:
     app = App(tmp_path)
     written(app, PACK.replace('title = "Small"', 'title = "Small"\nsettle = "keep"'))

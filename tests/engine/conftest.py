@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import secrets
 import select
+import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -153,3 +155,32 @@ def new_run(tmp_path: Path) -> Iterator[Callable[..., Run]]:
     yield make
     for run in made:
         run.engine.destroy()
+
+
+@pytest.fixture
+def listener() -> Iterator[int]:
+    """A port that greets on every address of this machine."""
+    with socket.create_server(("0.0.0.0", 0)) as server:
+        server.settimeout(0.1)
+        done = threading.Event()
+
+        def greet() -> None:
+            while not done.is_set():
+                try:
+                    with server.accept()[0] as there:
+                        there.sendall(b"greeting")
+                except TimeoutError:
+                    continue
+
+        thread = threading.Thread(target=greet, daemon=True)
+        thread.start()
+        yield server.getsockname()[1]
+        done.set()
+        thread.join()
+
+
+def own_address() -> str:
+    """An address of this machine on its way out."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.99", 9))
+        return str(probe.getsockname()[0])

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import socket
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from remote_agent.docker_http import Api
 from remote_agent.spec import Verifier
 from tests.agent.runs import RunHome, kill
 from tests.agent.test_steps import shell as shell_step
-from tests.engine.conftest import Run, shell, socket_path, wait_until
+from tests.engine.conftest import Run, own_address, shell, socket_path, wait_until
 from tests.engine.test_lifecycle import tar_of
 
 pytestmark = pytest.mark.engine
@@ -29,35 +28,6 @@ ASK = 'test "$(nc -w 1 $SUBJECT 8080 </dev/null 2>/dev/null)" = hi'
 
 def verifier(text: str, **more: Any) -> Verifier:
     return Verifier({"argv": ["sh", "-c", text], "timeout_ms": 5000, **more}, "step")
-
-
-@pytest.fixture
-def listener() -> Iterator[int]:
-    """A port that greets on every address of this machine."""
-    with socket.create_server(("0.0.0.0", 0)) as server:
-        server.settimeout(0.1)
-        done = threading.Event()
-
-        def greet() -> None:
-            while not done.is_set():
-                try:
-                    with server.accept()[0] as there:
-                        there.sendall(b"greeting")
-                except TimeoutError:
-                    continue
-
-        thread = threading.Thread(target=greet, daemon=True)
-        thread.start()
-        yield server.getsockname()[1]
-        done.set()
-        thread.join()
-
-
-def own_address() -> str:
-    """An address of this machine on its way out."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.connect(("192.0.2.99", 9))
-        return str(probe.getsockname()[0])
 
 
 def test_it_reaches_the_session_and_neither_reaches_anything_else(

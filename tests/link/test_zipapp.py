@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from agenttime_tui.fleet.packed import INNER
 from agenttime_tui.fleet.zipapp import SIZE_CAP_BYTES, agent_archive, source_hash, sources
 
 VERSIONS = ("3.9", "3.10", "3.11", "3.12", "3.13")
@@ -45,14 +46,36 @@ def test_the_archive_is_small_and_the_same_every_time() -> None:
     assert len(first) <= SIZE_CAP_BYTES
 
 
+def names_of(archive: bytes) -> list[str]:
+    """What a zip file holds, checked whole and free of the day it was made on."""
+    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+        assert opened.testzip() is None
+        assert {entry.date_time for entry in opened.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+        return opened.namelist()
+
+
 def test_nothing_but_sources_goes_in_and_in_order() -> None:
+    assert names_of(agent_archive()) == ["__main__.py", INNER, "remote_agent/__init__.py"]
     with zipfile.ZipFile(io.BytesIO(agent_archive())) as archive:
-        names = archive.namelist()
-        assert archive.testzip() is None
-        assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+        names = names_of(archive.read(INNER))
     assert names == sorted(names)
     assert all(name.endswith(".py") and "__pycache__" not in name for name in names)
     assert {"__main__.py", "remote_agent/__init__.py", "remote_agent/wire.py"} <= set(names)
+
+
+@pytest.mark.parametrize("version", ["3.9", "3.13"])
+def test_a_traceback_out_of_the_archive_names_file_and_line(version: str, tmp_path: Path) -> None:
+    if (python := interpreter(version)) is None:
+        pytest.skip(f"no Python {version} here")
+    packed = tmp_path / "agent.pyz"
+    packed.write_bytes(agent_archive())
+    line = (
+        dict(sources())["remote_agent/spec.py"].decode().splitlines().index('        if raw.get("schema") != SCHEMA:')
+    )
+    program = f"import sys; sys.path.insert(0, {str(packed)!r}); from remote_agent.spec import RunSpec; RunSpec({{}})"
+    ran = subprocess.run([python, "-S", "-I", "-c", program], capture_output=True, text=True, check=False)
+    assert f'File "{packed}/remote_agent/spec.py", line {line + 2}, in __init__' in ran.stderr
+    assert "SpecError: run spec has schema None" in ran.stderr
 
 
 def test_the_hash_names_the_sources(monkeypatch: pytest.MonkeyPatch) -> None:

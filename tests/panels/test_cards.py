@@ -146,3 +146,12 @@ def test_a_run_card_says_when_nothing_whole_was_captured(capture: str) -> None:
     assert len(said) == (capture != "complete")
     imported = replace(held, time=TimeFact("valid", "imported"))
     assert not [text for glyph, text in run_notes(imported, [imported]) if glyph == "error"]
+
+
+def test_a_run_card_says_why_there_is_no_score() -> None:
+    one = run("one", "a", "shortest", 300.0, 1.0)
+    ungraded = replace(one, grade=GradeFact("not_graded"), extra={"grade_detail": "the judge has no\x1b[2J key"})
+    (said,) = [text for _, text in run_notes(ungraded, [ungraded]) if "judge" in text]
+    assert said.startswith("Not graded: the judge has no")
+    assert "\x1b" not in said
+    assert not any("judge" in text for _, text in run_notes(one, [one]))

@@ -11,6 +11,7 @@ from agenttime_tui.look.rows import faults
 from agenttime_tui.panels.board import draw_line
 from agenttime_tui.panels.board_grid import BoardGrid
 from agenttime_tui.scenes import rows_of, settled
+from agenttime_tui.screens.messages import Go
 from tests.pilot.playing import LIVE, Played, text_of, until
 
 
@@ -164,3 +165,23 @@ async def test_every_size_down_to_very_small_is_drawn_without_a_fault() -> None:
             await pilot.resize_terminal(*size)
             await settled(app, pilot)
             assert faults(rows_of(app)) == [], size
+
+
+async def test_only_the_screen_in_view_is_told_and_the_board_beneath_catches_up_when_it_is_seen_again() -> None:
+    source = Played()
+    app = AgentTimeApp(source)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(app, pilot)
+        board = app.frames()[0]
+        grid = app.screen.query_one(BoardGrid)
+        app.post_message(Go("run", LIVE))
+        await until(app, pilot, lambda: len(app.frames()) == 2)
+        held = grid.board
+        source.change(LIVE, last_boot_ns=10**15 + 250 * 10**9, last_utc_ns=source.moment().utc_ns)
+        await until(app, pilot, lambda: app.desk.board is not held)
+        missed = board.behind
+        assert grid.board is held
+        await pilot.press("escape")
+        await until(app, pilot, lambda: grid.board is app.desk.board)
+        assert (missed, board.behind) == (True, False)
+        assert "4:10" in text_of(app)

@@ -169,3 +169,11 @@ async def test_speed_of_a_hundred_thousand_records(tmp_path: Path) -> None:
         f"100k records written in {wrote_s:.2f} s ({1e5 / wrote_s:.0f}/s), indexed in {indexed_s:.2f} s, "
         f"page of 500 in {page_s * 1e3:.1f} ms"
     )
+
+
+def test_the_newest_heartbeat_is_read_alone(path: Path) -> None:
+    with Reader(path) as reader:
+        beat = reader.newest_heartbeat("run-0-1")
+        assert beat is not None
+        assert (beat.seq, beat.data) == (6, {"load": 2})
+        assert reader.newest_heartbeat("nobody") is None
