@@ -101,7 +101,7 @@ def _unrendered(pack: Pack) -> list[str]:
     """A sentence for each request of a task that its prompt cannot be written for."""
     found = []
     for task in pack.tasks:
-        for asked_ms in task.requests_ms if task.present and not task.steps else ():
+        for asked_ms in task.requests_ms if task.present else ():
             try:
                 duration.prompt(task.instruction(), asked_ms, task.requests["middle"])
             except PromptRefused as error:

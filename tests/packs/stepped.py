@@ -65,7 +65,8 @@ FILES = {
     '[ "$said" = "$GREETING" ] && score 1\n[ "${said#hello}" != "$said" ] && score 0.5\nscore 0\n',
     "steps/teach/solution/solve.sh": "#!/bin/sh\nprintf '#!/bin/sh\\necho hello $(cat name)\\n' >greet\n",
     "steps/tell/instruction.md": "Write about greet in the file README.\n",
-    "steps/tell/tests/test.sh": '#!/bin/sh\n. "${0%/*}/helper.sh"\ngrep -q greet README && grep -q 1 lines && score 1\nscore 0\n',
+    "steps/tell/tests/test.sh": '#!/bin/sh\n. "${0%/*}/helper.sh"\n[ -f lines ] || exit 3\n'
+    "grep -q greet README && score 1\nscore 0\n",
     "steps/tell/solution/solve.sh": "#!/bin/sh\necho 'greet greets' >README\n",
     "environment/notes.txt": "work here\n",
 }
