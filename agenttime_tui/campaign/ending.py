@@ -42,6 +42,8 @@ def ending_of(facts: Facts, session: Session, execution: str, outcome: str | Non
     cause = exited.data.get("cause")
     if cause in ("cutoff", "operator_stop"):
         return str(cause)
+    if session.stopped:
+        return "operator_stop"
     if outcome in OUTCOMES:
         return outcome
     code = whole(exited.data.get("code"))

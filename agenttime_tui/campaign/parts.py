@@ -10,7 +10,7 @@ from typing import Any
 from agenttime_tui.campaign.ending import STOPPED, ending_of
 from agenttime_tui.campaign.facts import NS_PER_S, Facts, text, whole
 from agenttime_tui.campaign.run import GradeFact, TimeFact
-from agenttime_tui.campaign.timing import Session, Timing, sessions_of, time_of
+from agenttime_tui.campaign.timing import Session, Timing, following, sessions_of, time_of
 from task_packs.step_grading import Rewards, combined, rewards_in
 
 STATUSES = ("none", "live", "valid", "review", "invalid")
@@ -88,12 +88,12 @@ def _sum(parts: Sequence[Timing]) -> float:
 def parts_of(facts: Facts, lost: bool, read: Read, outcome: str | None = None) -> list[Part]:
     """The steps of a run that has several, or one with a grade of its own, in order; none for another run."""
     sessions = {str(one.released.data.get("step")): one for one in sessions_of(facts) if one.released is not None}
-    told = [name for one in sessions.values() if one.released for name in one.released.data.get("then") or ()]
+    told = [name for one in sessions.values() if one.released for name in following(one.released)]
     if not told and not facts.of("step_graded") and not facts.of("step_prepared"):
         return []
     prepared = {str(one.data.get("step")): one.data.get("code") == 0 for one in facts.of("step_prepared")}
     skipped = {str(one.data.get("step")): text(one.data.get("reason")) or "no reason" for one in facts.of("skipped")}
-    names = list(dict.fromkeys([*sessions, *map(str, told), *prepared, *skipped]))
+    names = list(dict.fromkeys([*sessions, *told, *prepared, *skipped]))
     last = next(reversed(sessions), None)
     return [
         _part(facts, name, sessions.get(name), lost and name == last, read, skipped, prepared,
@@ -119,7 +119,9 @@ def _part(
 
 
 def _rewards(data: Mapping[str, Any]) -> Rewards | None:
-    reward = data.get("reward") or {}
+    reward = data.get("reward")
+    if not isinstance(reward, dict):
+        return None
     return rewards_in(str(reward.get("name")), str(reward.get("text", "")))
 
 

@@ -25,6 +25,8 @@ class Session:
     ends: int = 0
     waiting: bool = False
     """Whether it has ended and a timed step that follows it may still begin."""
+    stopped: bool = False
+    """Whether an operator stopped the run after it and before the timed step that would have followed."""
 
     @property
     def rebooted(self) -> bool:
@@ -53,18 +55,30 @@ def session_of(facts: Facts) -> Session:
 
 
 def sessions_of(facts: Facts) -> list[Session]:
-    """Every timed step that was released, in the order of their last releases."""
+    """The sessions whose times make that of the run, in order: the last timed step that was released, and before it
+    those that said that it follows them."""
     releases = [one for one in facts.of("released") if one.data.get("timed", True)]
-    steps = list(dict.fromkeys(one.data.get("step") for one in reversed(releases)))
-    return [_session(facts, releases, step, step == steps[0]) for step in reversed(steps)]
+    if not releases:
+        return []
+    step = releases[-1].data.get("step")
+    before = dict.fromkeys(one.data.get("step") for one in releases if step in following(one))
+    return [*(_session(facts, releases, one, False) for one in before), _session(facts, releases, step, True)]
+
+
+def following(released: JournalRecord) -> list[str]:
+    """The names of the timed steps that follow the one that was released."""
+    names = released.data.get("then")
+    return [one for one in names if isinstance(one, str)] if isinstance(names, list) else []
 
 
 def _session(facts: Facts, releases: list[JournalRecord], step: object, last: bool) -> Session:
     mine = [one for one in releases if one.data.get("step") == step]
     ends = [one for one in facts.of("exited", step) if one.seq > mine[0].seq]
-    waits = last and bool(ends) and bool(mine[0].data.get("then"))
+    waits = last and bool(ends) and bool(following(mine[0]))
     over = waits and any(facts.of(kind) for kind in ("skipped", "settled", "ended"))
-    return Session(mine[0], ends[0] if ends else None, len(mine), len(ends), waits and not over)
+    skipped = facts.of("skipped") if waits else []
+    asked = [one for one in facts.of("stop_requested") if skipped and ends[0].seq < one.seq < skipped[0].seq]
+    return Session(mine[0], ends[0] if ends else None, len(mine), len(ends), waits and not over, bool(asked))
 
 
 def time_of(facts: Facts, session: Session, lost: bool) -> Timing:

@@ -238,6 +238,8 @@ def _origin(
         "prompt_sha256": started[0].asked.prompt.sha256,
         "grade": task.grade.model_dump(mode="json", by_alias=True),
     }
+    if task.steps:
+        made["steps"] = {"strategy": task.steps[0].strategy, "of": len(task.steps)}
     if len(started) > 1:
         made["prompts_sha256"] = {one.asked.name: one.asked.prompt.sha256 for one in started}
     if (tools := started[-1].asked.turn.tools) != "native":

@@ -105,6 +105,14 @@ def test_too_little_of_a_score_ends_a_run_whose_time_is_whole() -> None:
     assert (run.grade.status, run.grade.value) == ("scored", 0.0)
 
 
+def test_a_stop_between_two_steps_is_the_ending() -> None:
+    journal = worked(opened(), "make", 10).add("stop_requested", id="x", by="ada", reason="enough")
+    for name in NAMES[1:]:
+        journal.add("skipped", step=name, reason="an operator asked to stop")
+    run = run_of(journal.closed())
+    assert (run.ending, run.worked_s, run.lower_bound) == ("operator_stop", 10.0, True)
+
+
 def test_a_part_that_is_only_a_bound_makes_the_sum_one() -> None:
     journal = begun(opened(), "make")
     first = journal.t_boot_ns

@@ -85,6 +85,7 @@ def test_the_spec_has_what_comes_before_and_after_each_step(task: Task) -> None:
     }  # fmt: skip
     assert {one["grade"]["combine"] for one in (make, teach, tell)} == {"mean"}
     assert {"/app", "/app/name"} <= set(found.spec["collect"])
+    assert found.spec["origin"]["steps"] == {"strategy": "mean", "of": 3}
     assert set(found.spec["origin"]["prompts_sha256"]) == {"make", "teach", "tell"}
     assert {one.blob for one in spec.placed()} == set(found.blobs)
 
