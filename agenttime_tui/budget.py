@@ -25,8 +25,12 @@ ACTION = "budget"
 class Purse:
     """What one campaign has spent of what it may; prices.toml is read again when it changes."""
 
-    def __init__(self, settings: Settings, agents: Iterable[Mapping[str, Any]], budget_usd: float | None) -> None:
+    def __init__(
+        self, settings: Settings, agents: Iterable[Mapping[str, Any]], budget_usd: float | None, ours: bool = True
+    ) -> None:
         self.budget_usd = budget_usd
+        self._ours = ours
+        """Whether the operator's prices say anything of its machines."""
         self._settings = settings
         self._spending = Spending(agents_of(list(agents)))
         self._prices = Prices()
@@ -40,6 +44,8 @@ class Purse:
         offsets_ns: Mapping[str, int] | None = None,
     ) -> Spent:
         """The sum now; `slots` and `offsets_ns` as in `Spending.spent`."""
+        if not self._ours:
+            return Spent()
         usd, at_least = self._spending.spent(runs, self._newest(), slots, now_utc_ns, offsets_ns or {})
         return Spent(usd, at_least, self.budget_usd)
 
@@ -60,19 +66,17 @@ class Purse:
 
 
 def spent_of(settings: Settings, reader: Reader, row: CampaignRow, runs: Iterable[Run], now_utc_ns: int) -> Spent:
-    """What a campaign of the store has spent; nothing of one whose machines are somebody else's."""
+    """What a campaign of the store has spent."""
     return purse_of(settings, reader, row).spent(runs, slots_of(reader, row), now_utc_ns)
 
 
 def purse_of(settings: Settings, reader: Reader, row: CampaignRow) -> Purse:
-    """The purse of a campaign of the store."""
-    return Purse(settings, row.meta.get("agents") or (), budget_of(reader, row))
+    """The purse of a campaign of the store; nothing is known of one that came as somebody else's bundle."""
+    return Purse(settings, row.meta.get("agents") or (), budget_of(reader, row), BROUGHT not in row.meta)
 
 
 def slots_of(reader: Reader, row: CampaignRow) -> dict[str, int]:
-    """Machine -> runs at once, as last seen; none for a campaign that came as somebody else's bundle."""
-    if BROUGHT in row.meta:
-        return {}
+    """Machine -> runs at once, as last seen."""
     return {one.name: slots for one in machines_of(reader, row) if (slots := int(one.facts.get("slots") or 0))}
 
 
@@ -113,6 +117,11 @@ def sum_words(spent: Spent) -> str:
         return ""
     of = "" if spent.budget_usd is None else f" of {numbers.dollars(spent.budget_usd)}"
     return f"{'at least ' if spent.at_least else ''}{numbers.dollars(spent.usd)}{of}"
+
+
+def raise_words(spent: Spent) -> str:
+    """`budget of $3,000 reached: raise ...`: why nothing new is begun, and the remedy."""
+    return f"{reached_words(spent)}: raise budget_usd in the plan and run it again"
 
 
 def wait_words(spent: Spent, waiting: int) -> str:

@@ -64,10 +64,9 @@ class ModelPrice(Table):
 
     def tokens_usd(self, fresh: int, written: int, cached: int) -> TokenCost:
         """Dollars of tokens, by the prices of tokens."""
-        pairs = ((self.input_usd_per_million, fresh), (self.output_usd_per_million, written),
-                 (self.cached_usd_per_million, cached))  # fmt: skip
-        usd = sum(float(price or 0) * tokens / 1e6 for price, tokens in pairs)
-        return TokenCost(usd, any(price is None and tokens for price, tokens in pairs))
+        read, said, kept = self.input_usd_per_million, self.output_usd_per_million, self.cached_usd_per_million
+        usd = ((read or 0.0) * fresh + (said or 0.0) * written + (kept or 0.0) * cached) / 1e6
+        return TokenCost(usd, bool(kept is None and cached))
 
 
 class Prices(Table):

@@ -89,12 +89,9 @@ class Spending:
         if held is not None and held[0] is run:
             return held[1]
         seconds, whole = held_s(run, now_utc_ns, offsets_ns)
-        parts = (self._machine(run, seconds), self._model(run, seconds))
-        found = Cost(
-            sum(part.usd for part in parts),
-            any(part.priced for part in parts),
-            not whole or any(part.at_least for part in parts),
-        )
+        place, model = self._machine(run, seconds), self._model(run, seconds)
+        at_least = not whole or place.at_least or model.at_least
+        found = Cost(place.usd + model.usd, place.priced or model.priced, at_least)
         if run.execution != "running":
             self._known[run.id] = (run, found)
         return found

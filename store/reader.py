@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 from urllib.parse import quote
 
 from remote_agent.wire import BadRecord
@@ -26,6 +26,15 @@ _EVERY_ATTEMPT = (
     " SELECT (SELECT min(attempt) FROM record WHERE attempt > each.attempt) FROM each WHERE attempt IS NOT NULL)"
 )
 """Steps from attempt to attempt along the index instead of reading a million rows."""
+
+
+class Marks(NamedTuple):
+    """How far each table reaches: its last row. What comes is added behind it."""
+
+    cells: int
+    attempts: int
+    records: int
+    operators: int
 
 
 class Reader:
@@ -217,6 +226,25 @@ class Reader:
         """Transcript records that hold every word, newest first; raises StoreError for nothing to look for."""
         return search(self._connection, text, limit, timeout_s)
 
+    def marks(self) -> Marks:
+        """How far the store reaches now."""
+        tables = ("cell", "attempt", "record", "operator_record")
+        return Marks(*(self._all(f"SELECT coalesce(max(rowid), 0) FROM {table}")[0][0] for table in tables))
+
+    def attempts_since(self, mark: int) -> list[AttemptRow]:
+        """The attempts added behind a mark, of any campaign."""
+        return [AttemptRow(*row) for row in self._all("SELECT * FROM attempt WHERE rowid > ? ORDER BY rowid", mark)]
+
+    def records_since(self, mark: int, limit: int) -> tuple[int, list[RecordRow]]:
+        """(the new mark, at most `limit` records added behind the old one), of any attempt."""
+        rows = self._all("SELECT id, attempt, line FROM record WHERE id > ? ORDER BY id LIMIT ?", mark, limit)
+        return (rows[-1][0] if rows else mark), self._rows((row[1], row[2]) for row in rows)
+
+    def operators_since(self, mark: int) -> list[OperatorRow]:
+        """What people did and said since a mark, about anything."""
+        rows = self._all("SELECT * FROM operator_record WHERE rowid > ? ORDER BY rowid", mark)
+        return [OperatorRow(*_with_json(row)) for row in rows]
+
     def data_version(self) -> int:
         """A number that changes when the store was written."""
         return int(self._all("PRAGMA data_version")[0][0])
@@ -230,8 +258,11 @@ class Reader:
             raise StoreError(f"cannot read {self.path}: {error}") from None
 
     def _records(self, query: str, *values: Any) -> list[RecordRow]:
+        return self._rows(self._all(query, *values))
+
+    def _rows(self, found: Iterable[tuple[str, bytes]]) -> list[RecordRow]:
         try:
-            return [row_of(attempt, line) for attempt, line in self._all(query, *values)]
+            return [row_of(attempt, line) for attempt, line in found]
         except BadRecord as error:
             raise StoreError(f"{self.path} is damaged: {error}; restore a backup or pull from the machine") from None
 

@@ -21,7 +21,7 @@ from task_packs.lock import record_check, task_sha256
 from task_packs.session_files import SAID
 from task_packs.step_check import Place, walk
 from task_packs.step_files import REQUEST_SENTENCE, check_steps, stepped
-from task_packs.surroundings import container_env, grader_env, solution_env
+from task_packs.surroundings import container_env, solution_env
 
 CLEAN_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 REWARD_CAP_BYTES = 1 << 20
@@ -212,8 +212,8 @@ def _graded(task: Task, root: Path, groups: list[int]) -> Outcome:
 
 
 def _grader_env(task: Task) -> dict[str, str]:
-    """The grader's variables; of a judged task with the keys that the operator has."""
-    return task.verifier_env(os.environ) if task.judged else grader_env(task, os.environ)
+    """The grader's variables: here they may be filled with the operator's keys."""
+    return {**container_env(task, os.environ), **task.verifier_env(os.environ)}
 
 
 def repeated(graded: Callable[[], Outcome], times: int) -> Outcome:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,6 +14,7 @@ from task_packs.compose_parts import HARMLESS, Beside, Check, MainService, Mount
 from task_packs.compose_yaml import read_yaml
 from task_packs.errors import PackError
 from task_packs.harbor_parts import MAIN
+from task_packs.services import Built, Composed, Copied, Inside, Service, Volume
 from task_packs.variables import Known, Unfilled, interpolated
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
@@ -23,81 +23,6 @@ LOGS = re.compile(r"\$\{?HOST_[A-Z_]+_PATH\b")
 """What Harbor mounts into the agent's container by itself."""
 RANK = ("started", "healthy", "completed")
 IMAGE, CONTEXT = "MAIN_IMAGE_NAME", "CONTEXT_DIR"
-
-
-@dataclass(frozen=True, slots=True)
-class Built:
-    """How an image is made from the task's own files."""
-
-    context: Path
-    dockerfile: str
-    """Below the context."""
-    args: tuple[tuple[str, str], ...] = ()
-    target: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Copied:
-    """Files of the task that are put into a container before it starts."""
-
-    source: Path
-    target: str
-
-
-@dataclass(frozen=True, slots=True)
-class Volume:
-    """A named volume that containers of one run share."""
-
-    name: str
-    target: str
-    read_only: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Inside:
-    """What the file says of the agent's own container."""
-
-    env: tuple[tuple[str, str], ...] = ()
-    workdir: str = ""
-    user: str = ""
-    tmpfs: tuple[str, ...] = ()
-    copies: tuple[Copied, ...] = ()
-    volumes: tuple[Volume, ...] = ()
-    check: Check | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Service:
-    """A container beside the agent's, reached by its name."""
-
-    name: str
-    image: str = ""
-    built: Built | None = None
-    argv: tuple[str, ...] | None = None
-    """None: the image's own, as `entrypoint`."""
-    entrypoint: tuple[str, ...] | None = None
-    env: tuple[tuple[str, str], ...] = ()
-    user: str = ""
-    workdir: str = ""
-    copies: tuple[Copied, ...] = ()
-    volumes: tuple[Volume, ...] = ()
-    tmpfs: tuple[str, ...] = ()
-    cpus: float = 0.0
-    memory_bytes: int = 0
-    shm_bytes: int = 0
-    init: bool = False
-    check: Check | None = None
-    ready: str = "started"
-    """started, healthy or completed: what is waited for before the next one starts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Composed:
-    """A compose file, understood."""
-
-    inside: Inside = Inside()
-    services: tuple[Service, ...] = ()
-    """In the order in which they start."""
 
 
 def read_compose(path: Path, known: Known, cpus: float = 0, memory_bytes: int = 0, image: str = "") -> Composed:
@@ -277,7 +202,7 @@ class _File:
                 ):
                     raise self._wrong(
                         f"services.{name}.volumes",
-                        f"{mount.source!r} is written and shared with {other}: mount it read-only, or make it a named volume",
+                        f"{mount.source!r} is written, and {other} has it too: mount it read-only, or make it a volume",
                     )
 
     def _ready(self, main: MainService, sidecars: Mapping[str, Sidecar]) -> dict[str, str]:

@@ -25,7 +25,15 @@ from task_packs.rootfs import Log
 from task_packs.session_files import SAID
 from task_packs.set_up import set_up_argv, set_up_s
 from task_packs.step_check import Place, walk
-from task_packs.surroundings import ARTIFACTS, artifacts, container_env, grader_env, grader_workdir, solution_env
+from task_packs.surroundings import (
+    ARTIFACTS,
+    around_grader,
+    artifacts,
+    container_env,
+    grader_env,
+    grader_workdir,
+    solution_env,
+)
 from task_packs.task_images import ensure_service_image, ensure_task_image, ensure_verifier_image, has_grader_image
 
 if TYPE_CHECKING:
@@ -155,18 +163,19 @@ def grade_copy(
     """
     image = task.pack.image
     tag = ensure_image(client, image, cache, log) if image else ensure_task_image(client, task, log)
-    variables = task.verifier_env(env)
+    variables = {**around_grader(task, os.environ), **task.verifier_env(env)}
     network = "bridge" if task.verifier_names & set(env) else "none"
     with _container(client, tag, task, network if not task.separate else "none") as there:
         if task.prepares:
             _put(there, task.prepare_tar(), PREPARE, open_to_all=True)
-            _run(there, task.prepare_argv(PREPARE), task.workdir, {}, PREPARE_S)
+            _run(there, task.prepare_argv(PREPARE), task.workdir, container_env(task, os.environ), PREPARE_S)
         _run(there, ["rm", "-rf", PREPARE, task.workdir], "/", {}, COLLECT_S)
         parent = str(Path(task.workdir).parent)
         _run(there, ["mkdir", "-p", parent], "/", {}, COLLECT_S)
         with copy.open("rb") as file:
             there.put_archive(parent, file)
         if not task.separate:
+            _gather(there, task, ALONE)
             return _raw(there, task, FIXED_PATH, session, variables), str(there.image.id if there.image else tag)
         with _moved_on(client, there, tag, task, log, network) as fresh:
             return _raw(fresh, task, {}, session, variables), str(fresh.image.id if fresh.image else tag)

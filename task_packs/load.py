@@ -10,7 +10,6 @@ from pathlib import Path
 
 from task_packs.answers import ANSWER_FILE, REFERENCE_FILE
 from task_packs.archive import interpreter, tar_tree
-from task_packs.compose import Composed, Inside
 from task_packs.errors import PackError
 from task_packs.harbor import HarborTask, dockerfile_workdir, hindrance, read_instruction, read_task_toml
 from task_packs.manifest import (
@@ -25,6 +24,7 @@ from task_packs.manifest import (
     memory_bytes,
     read_manifest,
 )
+from task_packs.services import Composed, Inside
 from task_packs.session_files import SESSION_FILES, checked_session
 from task_packs.standing import Standing, standing
 from task_packs.surroundings import composed, grader_hindrance

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from task_packs.compose import Composed, read_compose
 from task_packs.errors import PackError
 from task_packs.harbor_parts import MAIN, Artifact, Healthcheck
+from task_packs.services import Composed
 from task_packs.variables import Known, Unfilled, resolved
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ def composed(folder: Path, task: HarborTask, known: Mapping[str, str]) -> Compos
     path = compose_file(folder)
     if path is None:
         return Composed()
+    from task_packs.compose import read_compose  # only where there is something to read: it takes 30 ms
+
     given = filled(f"{folder / 'task.toml'}: environment.env", task.env, Known(known))
     return read_compose(path, Known(known, given), task.cpus, task.memory_bytes, task.image or "")
 
@@ -57,11 +59,18 @@ def container_env(task: Task, known: Mapping[str, str]) -> dict[str, str]:
     return {**dict(task.inside.env), **own}
 
 
+def around_grader(task: Task, known: Mapping[str, str]) -> dict[str, str]:
+    """The variables of the container that the grader works in. PackError as `container_env`."""
+    place = task.harbor.grader
+    if place is None:
+        return container_env(task, known)
+    return filled(f"{task.path / 'task.toml'}: verifier.environment.env", place.env, Known(known))
+
+
 def grader_env(task: Task, known: Mapping[str, str]) -> dict[str, str]:
     """The variables of a grader on a machine: its container's and its own. PackError as `container_env`."""
-    place, own = task.harbor.grader, f"{task.path / 'task.toml'}: verifier"
-    around = filled(f"{own}.environment.env", place.env, Known(known)) if place else container_env(task, known)
-    return {**around, **filled(f"{own}.env", task.harbor.verifier_env, Known(known))}
+    own = filled(f"{task.path / 'task.toml'}: verifier.env", task.harbor.verifier_env, Known(known))
+    return {**around_grader(task, known), **own}
 
 
 def solution_env(task: Task, known: Mapping[str, str]) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import os
 import tarfile
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from task_packs.harbor import read_instruction
 from task_packs.harbor_parts import Healthcheck
 from task_packs.harbor_steps import FOLDER, HarborStep, Strategy, read_steps
 from task_packs.manifest import Grade
+from task_packs.surroundings import filled
+from task_packs.variables import Known
 
 SETUP, TEST, SOLVE = "setup.sh", "test.sh", "solve.sh"
 HARBORS_SHELL = ["/bin/bash"]
@@ -157,6 +160,11 @@ def steps_hindrance(task: Graded) -> str:
         "by its session": task.grade.session,
     }  # fmt: skip
     kind = next((name for name, so in kinds.items() if so), "")
+    try:
+        for step in task.steps:
+            filled(f"task.toml: verifier.env of step {step.name}", step.harbor.verifier_env, Known(os.environ))
+    except PackError as error:
+        return f"cannot be graded: {error}"
     many = f"has {len(task.steps)} steps with a grade each"
     return f"{many}, and its pack grades {kind}, which is done once, after a run" if kind else ""
 

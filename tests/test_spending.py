@@ -200,6 +200,12 @@ def test_prices_are_read_again_when_their_file_changes(tmp_path: Path) -> None:
     assert usd() == 8.25
 
 
+def test_nothing_is_said_of_a_campaign_that_somebody_else_paid_for(tmp_path: Path) -> None:
+    (tmp_path / "prices.toml").write_text("[machine.box]\nusd_per_hour = 8\n")
+    purse = Purse(Settings(home=tmp_path, cache=tmp_path), [], 100.0, ours=False)
+    assert purse.spent([attempt()], SLOTS, UTC_NS) == Spent()
+
+
 def test_a_budget_is_reached_by_what_is_known_and_what_is_left_is_never_less_than_nothing() -> None:
     assert Spent(3000.0, True, 3000.0).reached
     assert not Spent(2999.0, False, 3000.0).reached

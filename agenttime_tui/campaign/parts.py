@@ -16,6 +16,7 @@ from task_packs.step_grading import Rewards, combined, rewards_in
 STATUSES = ("none", "live", "valid", "review", "invalid")
 """Of a time, from the one that says least against it to the one that says most."""
 RESULTS = ("scored", "empty")
+OF_STEPS = ("step_prepared", "step_graded")
 
 Read = Callable[[dict[str, Any]], GradeFact]
 
@@ -45,6 +46,11 @@ class Part:
             "time_status": "none" if self.timing is None else self.timing.fact.status, "ending": self.ending,
             "code": self.code, "grade": None if self.grade is None else asdict(self.grade), "skipped": self.skipped,
         }  # fmt: skip
+
+
+def in_parts(facts: Facts) -> bool:
+    """Whether a run has several timed sessions, or grades of steps."""
+    return any(one.kind in OF_STEPS or (one.kind == "released" and "then" in one.data) for one in facts)
 
 
 def whole_time(facts: Facts, session: Session, lost: bool) -> Timing:
@@ -86,11 +92,9 @@ def _sum(parts: Sequence[Timing]) -> float:
 
 
 def parts_of(facts: Facts, lost: bool, read: Read, outcome: str | None = None) -> list[Part]:
-    """The steps of a run that has several, or one with a grade of its own, in order; none for another run."""
+    """The steps of a run in parts, in order."""
     sessions = {str(one.released.data.get("step")): one for one in sessions_of(facts) if one.released is not None}
     told = [name for one in sessions.values() if one.released for name in following(one.released)]
-    if not told and not facts.of("step_graded") and not facts.of("step_prepared"):
-        return []
     prepared = {str(one.data.get("step")): one.data.get("code") == 0 for one in facts.of("step_prepared")}
     skipped = {str(one.data.get("step")): text(one.data.get("reason")) or "no reason" for one in facts.of("skipped")}
     names = list(dict.fromkeys([*sessions, *told, *prepared, *skipped]))

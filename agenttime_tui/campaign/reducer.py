@@ -13,10 +13,10 @@ from agenttime_tui.campaign.counting import Verdict, decided, default_verdict
 from agenttime_tui.campaign.ending import STOPPED, ending_of, execution_of
 from agenttime_tui.campaign.facts import NS_PER_S, Facts, JournalRecord, text, whole
 from agenttime_tui.campaign.grading import read_grade
-from agenttime_tui.campaign.parts import parts_of, whole_grade, whole_time, worked_before_ns
+from agenttime_tui.campaign.parts import in_parts, parts_of, whole_grade, whole_time, worked_before_ns
 from agenttime_tui.campaign.run import GradeFact, Run
 from agenttime_tui.campaign.study_facts import BROKEN_SEAL, study_extra, verified_grade
-from agenttime_tui.campaign.timing import Session, session_of
+from agenttime_tui.campaign.timing import Session, session_of, time_of
 
 Grader = Callable[[dict[str, Any]], GradeFact]
 """Reads the data of one `graded` record by the pack's rule."""
@@ -123,8 +123,9 @@ class RunState:
             execution = "lost"
         outcome, checks = self._read()
         ending = ending_of(facts, session, execution, outcome)
-        timing = whole_time(facts, session, execution == "lost")
-        parts = parts_of(facts, execution == "lost", self._grader, outcome)
+        lost, several = execution == "lost", in_parts(facts)
+        timing = whole_time(facts, session, lost) if several else time_of(facts, session, lost)
+        parts = parts_of(facts, lost, self._grader, outcome) if several else []
         default = default_verdict(facts, session, timing, execution, ending, self._superseded_by)
         if abandoned is not None and default.counts == "pending":
             default = Verdict("no", f"abandoned: {text(abandoned.data.get('reason')) or 'no reason'} ({abandoned.by})")
@@ -158,7 +159,7 @@ class RunState:
             engine=_engine(facts) or self.attempt.engine or None,
             released_boot_ns=None
             if released is None or session.waiting
-            else released.t_boot_ns - worked_before_ns(facts),
+            else released.t_boot_ns - (worked_before_ns(facts) if several else 0),
             boot_id=None if newest is None else (released or newest).boot_id,
             last_boot_ns=None if newest is None else newest.t_boot_ns,
             last_utc_ns=None if newest is None else newest.t_utc_ns,

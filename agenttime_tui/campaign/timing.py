@@ -74,11 +74,12 @@ def following(released: JournalRecord) -> list[str]:
 def _session(facts: Facts, releases: list[JournalRecord], step: object, last: bool) -> Session:
     mine = [one for one in releases if one.data.get("step") == step]
     ends = [one for one in facts.of("exited", step) if one.seq > mine[0].seq]
-    waits = last and bool(ends) and bool(following(mine[0]))
-    over = waits and any(facts.of(kind) for kind in ("skipped", "settled", "ended"))
-    skipped = facts.of("skipped") if waits else []
+    if not last or not ends or not following(mine[0]):
+        return Session(mine[0], ends[0] if ends else None, len(mine), len(ends))
+    skipped = facts.of("skipped")
+    waits = not skipped and not facts.of("settled") and not facts.of("ended")
     asked = [one for one in facts.of("stop_requested") if skipped and ends[0].seq < one.seq < skipped[0].seq]
-    return Session(mine[0], ends[0] if ends else None, len(mine), len(ends), waits and not over, bool(asked))
+    return Session(mine[0], ends[0], len(mine), len(ends), waits, bool(asked))
 
 
 def time_of(facts: Facts, session: Session, lost: bool) -> Timing:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from store.errors import StoreError
 from store.rows import RecordRow
@@ -11,6 +11,8 @@ from store.writer import Writer
 
 BATCH_S = 0.1
 RETRY_S = 5.0
+PIECE_BYTES = 128 * 1024
+"""A backlog is decoded and committed in pieces, between which the screen has its turn."""
 
 
 class Intake:
@@ -51,7 +53,8 @@ class Intake:
             self._wake.clear()
             arrived, self._arrived = self._arrived, {}
             for attempt, bodies in arrived.items():
-                await self._commit(attempt, b"".join(bodies))
+                for piece in _pieces(bodies):
+                    await self._commit(attempt, piece)
             if not self._arrived:
                 self._idle.set()
             await asyncio.sleep(BATCH_S)
@@ -80,3 +83,15 @@ class Intake:
             self._again(attempt, sentence)
         if result.gap:
             self._again(attempt, f"records {result.gap[0]} to {result.gap[1]} did not arrive")
+
+
+def _pieces(bodies: list[bytes]) -> Iterator[bytes]:
+    """The frames of one attempt joined up to about `PIECE_BYTES`; a frame is not cut. Empties the list."""
+    bodies.reverse()
+    while bodies:
+        piece = [bodies.pop()]
+        size = len(piece[0])
+        while bodies and size + len(bodies[-1]) <= PIECE_BYTES:
+            piece.append(bodies.pop())
+            size += len(piece[-1])
+        yield b"".join(piece)

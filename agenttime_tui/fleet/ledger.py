@@ -11,7 +11,6 @@ from agenttime_tui.campaign.campaign import Campaign
 from agenttime_tui.campaign.plan import Plan
 from agenttime_tui.config import Settings
 from agenttime_tui.fleet.machine import Machine
-from agenttime_tui.look import numbers
 from agenttime_tui.spending import Spent
 from store.reader import Reader
 from store.rows import OperatorRow
@@ -49,11 +48,7 @@ class Ledger:
         """Why nothing new is begun; empty while the budget is not reached or there is none."""
         if self._purse.budget_usd is None or not (spent := self.spent()).reached:
             return ""
-        least = "at least " if spent.at_least else ""
-        return (
-            f"nothing new is launched: {least}{numbers.dollars(spent.usd or 0)} of the budget of "
-            f"{numbers.dollars(spent.budget_usd or 0)} is spent; raise budget_usd in the plan and run it again"
-        )
+        return budget.raise_words(spent)
 
     def news(self, waiting: int) -> str:
         """That cells wait for a higher budget: once for each budget, then empty."""

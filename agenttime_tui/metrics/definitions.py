@@ -43,9 +43,9 @@ DEFINITIONS: dict[str, str] = {
     "slept; unclear and unread (unlabelled) ones are not in n. A person's label goes before the machine's; by_machine "
     "counts on-time runs that rest on rules alone, person and machine give each kind by itself.",
     "repeats": "Cells run several times: factor of one standard deviation of ln ratio within a cell and between cells.",
-    "spent_usd": "What the attempts have cost so far by prices.toml, lost and superseded ones too: hours from release to "
-    "end at a slot's share of its machine, and the model by the CLI's own sum, else by tokens, else by the hour. A lower "
-    "bound where something has no price or was not seen to its end; judges are never in it. An estimate, no invoice.",
+    "spent_usd": "What the attempts have cost so far by prices.toml, lost and superseded ones too: hours from release "
+    "to end at a slot's share of its machine, and the model by the CLI's own sum, else by tokens, else by the hour. A "
+    "lower bound where something has no price or was not seen to its end; judges are never in it. An estimate.",
     "miss": "Geometric mean of max(estimate / actual, actual / estimate); at least 1, lower is better.",
     "too_high": "Share of answered forecasts above the agent's own runtime; a forecast of zero is too low.",
     "bias": "Geometric mean of forecast / runtime; above 1 is too high.",

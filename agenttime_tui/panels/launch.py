@@ -15,6 +15,8 @@ from agenttime_tui.panels.names import AgentName, benchmark_name
 
 FIELDS = ("study", "task", "agent", "request", "machine", "repeats")
 ALL = "all"
+LIMITS = 2
+"""Rows of window, cutoff and costs: names and values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,8 @@ class LaunchPreview:
     blockers: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     runs: int = 1
+    refused: bool = False
+    """A launch would be refused: it does not wait for what blocks it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,14 +174,20 @@ def natural_height(width: int, mode: Mode, form: LaunchForm) -> int:
 
 
 def form_rows(width: int, height: int, mode: Mode, form: LaunchForm) -> list[Row]:
-    """The sheet; when it is lower than its content the prompt is what scrolls out last: blank rows go first."""
+    """The sheet; when it is lower than its content, blank rows go first, then the prompt's end, never the limits."""
     body = [*_top(width, mode, form), *_fields(width, mode, form), *_preview(width, mode, form)]
     tail = _tail(width, mode, form)
     room = height - len(tail)
     while len(body) > room and (gap := _last_gap(body)) is not None:
         del body[gap]
     if len(body) > room:
-        body = [*body[: room - 1], _cut(width, mode, len(body) - room + 1)]
+        kept = 0 if form.preview is None else LIMITS
+        text = body[: len(body) - kept]
+        body = [
+            *text[: room - kept - 1],
+            _cut(width, mode, len(text) - room + kept + 1),
+            *body[len(body) - kept :],
+        ]
     body += [Row(width, mode, "raised") for _ in range(room - len(body))]
     return [*body, *tail]
 
@@ -376,8 +386,9 @@ def _tail(width: int, mode: Mode, form: LaunchForm) -> list[Row]:
         if preview.remarks:
             left = fit(preview.remarks[0], width - 5 - x, mode.g("ellipsis"))
             rows[1].seq(x + 2, *numbers_in(left, "fg2"))
-    word = "Queue" if blocked else "Launch"
-    x = rows[3].put(3, f" enter  {word} ", "onattn b", "fg")
+    x = 0
+    if preview is None or not preview.refused:
+        x = rows[3].put(3, f" enter  {'Queue' if blocked else 'Launch'} ", "onattn b", "fg")
     keys = (("ctrl+d", "dry run"), ("ctrl+y", "copy prompt"), ("tab", "next"), ("esc", "cancel"))
     choices = [
         [part for key, does in kept for part in (("   ", "dim"), (key, "fg b"), (f" {does}", "dim"))]

@@ -9,9 +9,9 @@ from shlex import quote
 from typing import Any
 
 from task_packs.archive import tar_at
-from task_packs.compose import Copied, Service, Volume
 from task_packs.harbor_parts import MAIN, Artifact
 from task_packs.load import Task
+from task_packs.services import Copied, Service, Volume
 from task_packs.set_up import set_up_argv, set_up_s
 from task_packs.surroundings import artifacts, container_env, grader_workdir
 from task_packs.variables import NAME

@@ -15,6 +15,7 @@ from agenttime_tui.panels.board_grid import BoardGrid
 from agenttime_tui.panels.chrome import campaign_header
 from agenttime_tui.panels.pane import Pane
 from agenttime_tui.panels.spots import task_key
+from agenttime_tui.panels.toast import Toast
 from agenttime_tui.screens.ask import Ask
 from agenttime_tui.screens.desk import Desk
 from agenttime_tui.screens.frame import NARROW, Frame
@@ -86,9 +87,11 @@ class BoardScreen(Frame):
         return side.side_pane(width, height, self.mode, desk.snapshot, desk.needs, desk.moment(), desk.names)
 
     def refreshed(self, changed: frozenset[str]) -> None:
-        """A new snapshot: the grid keeps its place."""
+        """A new snapshot: the grid keeps its place. Where no run is another one, the next tick shows the rest."""
         if self.grid.board is not self.desk.board:
             self.grid.load(self.desk.board)
+        elif changed:
+            return
         self.touch_all()
 
     def tick(self) -> None:
@@ -176,7 +179,7 @@ class BoardScreen(Frame):
         self._need = (self._need + step) % len(needs)
         need = needs[self._need]
         if need.kind == "budget":
-            self.complain(f"{need.brief}: raise budget_usd in the plan and run it again")
+            self.desk.say(Toast("attn", need.title, line=need.lines[-1]))
         elif not self.grid.show_run(need.target):
             self.post_message(Go("machines", need.target))
 

@@ -39,12 +39,14 @@ class Desk:
 
     def take(self, snapshot: Snapshot) -> None:
         """Makes everything that follows from a snapshot."""
-        held, self.snapshot = self.snapshot, snapshot
+        held, before, self.snapshot = self.snapshot, self.board, snapshot
         same = self.loaded and (held.settings, held.unit_of) == (snapshot.settings, snapshot.unit_of)
         board = renewed(self.board, held.runs, snapshot.runs) if same else None
         self.board = board or build_board(snapshot.runs, snapshot.settings, snapshot.unit_of)
         self.names = {name.id: name for name in self.board.agents}
-        self.look_again()
+        rest = [(one.head, one.machines, one.needs) for one in (held, snapshot)]
+        if self.board is not before or rest[0] != rest[1]:
+            self.look_again()
         self.loaded = True
 
     def look_again(self) -> None:

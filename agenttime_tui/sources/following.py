@@ -7,7 +7,7 @@ import shlex
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
 
-from agenttime_tui.budget import reached_words
+from agenttime_tui.budget import raise_words
 from agenttime_tui.campaign.campaign import Campaign
 from agenttime_tui.campaign.cells import Cell
 from agenttime_tui.campaign.run import Run
@@ -137,6 +137,8 @@ class Following(Offline):
         agent = self._opening.plan.agent(cell.agent)
         blockers, remarks = self._standing_in_the_way(choice, cells)
         worst_usd, spent = self._worst_usd(choice, cells), self._live.spent()
+        if worst_usd is not None and spent.left_usd is not None and worst_usd > spent.left_usd:
+            remarks.append("in the worst case it costs more than is left")
         if not on_machine(cell):
             route = chat_route(agent, self._opening.plan.study.retrospection.base_url)
             return LaunchPreview(
@@ -150,6 +152,7 @@ class Following(Offline):
                 worst_usd=worst_usd,
                 left_usd=spent.left_usd,
                 left_at_most=spent.at_least,
+                refused=spent.reached,
             )
         prompt = delivered(cell, task)
         launch = command_of(cell, task, agent, plain(agent, account_of(self._opening.plan, agent)))
@@ -169,6 +172,7 @@ class Following(Offline):
             worst_usd=worst_usd,
             left_usd=spent.left_usd,
             left_at_most=spent.at_least,
+            refused=spent.reached,
         )
 
     def _worst_usd(self, choice: LaunchChoice, cells: list[Cell]) -> float | None:
@@ -186,7 +190,7 @@ class Following(Offline):
         blockers, remarks = [], []
         spent = self._live.spent()
         if spent.reached:
-            blockers.append(f"{reached_words(spent)}: raise budget_usd in the plan and run it again")
+            blockers.append(raise_words(spent))
         machine = self._live.machines.get(choice.machine)
         if machine is None:
             blockers.append(f"there is no machine {choice.machine}")

@@ -14,10 +14,11 @@ from agenttime_tui.campaign.run import Run
 from agenttime_tui.config import Settings
 from agenttime_tui.dictionary import dictionary_csv, dictionary_path
 from agenttime_tui.errors import UserError
-from agenttime_tui.library import imported_runs, load_campaign, machines_of
+from agenttime_tui.library import imported_runs, machines_of
 from agenttime_tui.panels.launch import LaunchChoice, LaunchOptions, LaunchPreview
 from agenttime_tui.panels.moment import Moment
 from agenttime_tui.panels.state import Machine, Report, RunDetail, Snapshot, TranscriptPage
+from agenttime_tui.replica import Replica
 from agenttime_tui.screens.source import Verb, Wanted
 from agenttime_tui.sources import pictures
 from agenttime_tui.sources.transcripts import Transcripts
@@ -47,7 +48,9 @@ class Offline:
         self._imported = imported_runs(reader, row)
         self._transcripts = Transcripts()
         self._version = -1
-        self._model: Campaign | None = None
+        self._replica = Replica(reader, row)
+        self._news: set[str] = set()
+        self._catching_up = asyncio.Lock()
         self._reading = asyncio.Lock()
         self._purse = purse_of(settings, reader, row)
         self._slots: dict[str, int] = {}
@@ -62,14 +65,22 @@ class Offline:
 
     async def model(self) -> Campaign:
         """The campaign as the store has it now."""
+        async with self._catching_up:
+            await self._catch_up()
+        return self._replica.model
+
+    async def _catch_up(self) -> None:
         version = await self.read(lambda: self.reader.data_version())
-        if self._model is None or version != self._version:
-            self._model = await self.read(lambda: load_campaign(self.reader, self.row))
+        if version != self._version:
+            more = True
+            while more:
+                news = await self.read(self._replica.read)
+                self._news |= self._replica.take(news)
+                more = news.more
             self._imported = await self.read(lambda: imported_runs(self.reader, self.row))
             self._purse.budget_usd = await self.read(lambda: budget_of(self.reader, self.row))
             self._slots = await self.read(lambda: slots_of(self.reader, self.row))
             self._version = version
-        return self._model
 
     async def runs(self) -> list[Run]:
         """Every run, imported ones last."""
@@ -93,13 +104,14 @@ class Offline:
 
     async def changes(self) -> AsyncIterator[frozenset[str]]:
         """Ends never; yields when another process has written to the store."""
-        seen = await self.read(lambda: self.reader.data_version())
+        await self.model()
+        seen, self._news = self._version, set()
         while True:
             await asyncio.sleep(LOOK_S)
-            version = await self.read(lambda: self.reader.data_version())
-            if version != seen:
-                seen = version
-                yield frozenset(run.id for run in await self.runs())
+            await self.model()
+            if self._version != seen:
+                seen, changed, self._news = self._version, frozenset(self._news), set()
+                yield changed
 
     async def detail(self, run_id: str) -> RunDetail:
         """One run's card."""

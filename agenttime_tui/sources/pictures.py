@@ -47,7 +47,7 @@ def over_budget(spent: Spent, runs: Sequence[Run]) -> tuple[Need, ...]:
     waiting = budget.queued(runs)
     if not spent.reached or not waiting:
         return ()
-    lines = (budget.queued_words(waiting), "raise budget_usd, run it again")
+    lines = (budget.queued_words(waiting), "raise budget_usd and rerun")
     return (Need("budget", budget.reached_words(spent), lines=lines, brief=budget.wait_words(spent, waiting)),)
 
 

@@ -105,7 +105,7 @@ def _workspace(file: Path, top: Path, named: str) -> Path | None:
 def _write(family: str, task: str, parts: Mapping[str, str], checks: str, workspace: Path | None, target: Path) -> None:
     names = re.findall(r"[A-Z][A-Z0-9_]{2,}", parts.get("Env", ""))
     judges = [name for name in JUDGES if name in checks]
-    env = {name: f"${{{name}}}" for name in dict.fromkeys((*names, *judges))}
+    env = {name: f"${{{name}:-}}" for name in dict.fromkeys((*names, *judges))}
     if judges:
         env["JUDGE_NEEDS"] = " ".join(judges)
     write_task_toml(

@@ -107,8 +107,8 @@ def test_several_mistakes_are_all_said_once() -> None:
         "plan p.toml: agent must be a list, not 3",
         "plan p.toml: tasks number 1: pack is missing",
         "plan p.toml: machine.a must be a table, not 2",
-        "plan p.toml: unknown key foo: known keys are name, studies, order, seed, repeats, wording, cutoff, budget_usd, "
-        "study, agent, tasks, account, machine",
+        "plan p.toml: unknown key foo: known keys are name, studies, order, seed, repeats, wording, cutoff, "
+        "budget_usd, study, agent, tasks, account, machine",
     ]
 
 

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from task_packs.compose import Composed, Copied, Service, Volume, read_compose
+from task_packs.compose import read_compose
 from task_packs.compose_parts import Check
 from task_packs.compose_yaml import read_yaml
 from task_packs.errors import PackError
+from task_packs.services import Composed, Copied, Service, Volume
 from task_packs.variables import Known, Unfilled, interpolated, resolved
 
 ENV = Known({"HOME": "/h", "EMPTY": "", "API_KEY": "of-the-operator"}, {"GIVEN": "g", "TASK_TOKEN": "dummy"})
@@ -182,7 +183,7 @@ def test_what_a_service_does_not_get_is_refused_by_its_name(tmp_path: Path, body
         ("services: {a: {image: x, depends_on: [b]}, b: {image: x, profiles: [debug]}}",
          "services.a.depends_on: 'b' is not a service that is started"),
         ("services: {main: {volumes: ['./data:/d']}, a: {image: x, volumes: ['./data/seed.sql:/s:ro']}}",
-         "services.main.volumes: './data' is written and shared with a: mount it read-only"),
+         "services.main.volumes: './data' is written, and a has it too: mount it read-only"),
         ("services: {a: {image: x, image: y}}", "is no YAML that can be read: has the key 'image' twice in line 1"),
         ("a: [", "is no YAML that can be read: "),
         ("", "must be a mapping"),

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from task_packs.errors import PackError
-from task_packs.harbor import dockerfile_workdir, hindrance, read_instruction, read_task_toml
-from task_packs.harbor_parts import Hook
+from task_packs.harbor import dockerfile_entrypoint, dockerfile_workdir, hindrance, read_instruction, read_task_toml
+from task_packs.harbor_parts import Artifact, GraderPlace, Healthcheck, Hook, McpServer
 
 
 def instruction(tmp_path: Path, data: bytes) -> str:
@@ -101,8 +101,36 @@ def test_the_agents_own_network_goes_before_the_environments(tmp_path: Path) -> 
         ("[environment]\nmemory = 'lots'", "environment.memory: 'lots' is not a size"),
         ("[environment]\nnetwork_mode = 'some'", "environment.network_mode: 'some' is not one of no-network"),
         ("[environment", "is not TOML"),
+        ("[environment]\nmcp_servers = [{}]", "environment.mcp_servers[0].name: is missing"),
+        ("[environment]\nmcp_servers = [1]", "environment.mcp_servers: must be a list of tables"),
+        ("[environment]\nmcp_servers = [{ name = 'a' }]", "environment.mcp_servers[0].url: is missing"),
+        ("[environment]\nmcp_servers = [{ name = 'a', url = 'ftp://x' }]", "environment.mcp_servers[0].url: 'ftp://x'"),
+        ("[environment]\nmcp_servers = [{ name = 'a b', url = 'http://x' }]", "environment.mcp_servers[0].name: 'a b'"),
+        ("[environment]\nmcp_servers = [{ name = 'a', transport = 'ws', url = 'http://x' }]",
+         "environment.mcp_servers[0].transport: 'ws' is not one of stdio, sse, http, streamable-http"),
+        ("[environment]\nmcp_servers = [{ name = 'a', transport = 'stdio' }]",
+         "environment.mcp_servers[0].command: is missing"),
+        ("[environment]\nmcp_servers = [{ name = 'a', url = 'http://x', headers = { A = \"1\\n2\" } }]",
+         "environment.mcp_servers[0].headers: 'A' is not a header of one line"),
+        ("[environment]\nmcp_servers = [{ name = 'a', url = 'http://x' }, { name = 'a', url = 'http://y' }]",
+         "environment.mcp_servers: there are two of the name 'a'"),
+        ("[environment]\nhealthcheck = 'x'", "environment.healthcheck: must be a table"),
+        ("[environment.healthcheck]\nretries = 1", "environment.healthcheck.command: is missing"),
+        ("[environment.healthcheck]\ncommand = 'x'\ninterval_sec = 'soon'", "environment.healthcheck.interval_sec:"),
+        ("[environment]\nenv = ['A=1']", "environment.env: must be a table of text values"),
+        ("[environment]\nenv = { A = ['1'] }", "environment.env: must be a table of text values"),
+        ("[environment]\nallowed_hosts = 'a'", "environment.allowed_hosts: must be a list of texts"),
+        ("[verifier]\nenvironment_mode = 'own'", "verifier.environment_mode: 'own' is not one of shared, separate"),
+        ("[verifier]\nenvironment_mode = 'shared'\n[verifier.environment]\ncpus = 1",
+         "verifier.environment_mode: 'shared' and [verifier.environment] exclude each other"),
+        ("[verifier]\nuser = true", "verifier.user: must be text"),
+        ("[verifier]\ncollect = [{ command = 'x', service = '-' }]", "verifier.collect[0].service: '-' is not"),
+        ("[verifier]\ncollect = [{ command = 'x', timeout_sec = -1 }]", "verifier.collect[0].timeout_sec: -1 is not"),
+        ("artifacts = ['../x']", "artifacts[0].source: '../x' must not go up"),
+        ("artifacts = [{ source = 'x', service = 'db' }]", "artifacts[0].source: 'x' of service 'db' must be"),
+        ("artifacts = [{ source = '/x', exclude = 'a' }]", "artifacts[0].exclude: must be a list of texts"),
     ],
-)
+)  # fmt: skip
 def test_wrong_values_name_file_and_key(tmp_path: Path, text: str, said: str) -> None:
     path = toml(tmp_path, text)
     with pytest.raises(PackError) as caught:
@@ -144,3 +172,77 @@ def test_steps_artifacts_and_a_separate_verifier(tmp_path: Path) -> None:
 def test_lists_of_the_wrong_shape_name_their_key(tmp_path: Path, text: str) -> None:
     with pytest.raises(PackError, match="must be a list of texts or of tables"):
         read_task_toml(toml(tmp_path, text))
+
+
+def test_what_stands_around_a_session(tmp_path: Path) -> None:
+    found = read_task_toml(
+        toml(
+            tmp_path,
+            """
+            artifacts = ["/a/", { source = "/b", service = "db", exclude = ["*.log"], destination = "elsewhere" }]
+            [environment]
+            env = { A = "${A:-b}", N = 3 }
+            skills_dir = "/skills"
+            tpu = { type = "v4", topology = "2x2" }
+            [[environment.mcp_servers]]
+            name = "tools"
+            transport = "streamable-http"
+            url = "http://tools:8000/mcp"
+            headers = { X-Team = "a" }
+            [[environment.mcp_servers]]
+            name = "local"
+            transport = "stdio"
+            command = "serve"
+            args = ["--all"]
+            [[environment.mcp_servers]]
+            name = "old"
+            url = "http://old:1/sse"
+            [environment.healthcheck]
+            command = "true"
+            start_period_sec = 2
+            [verifier]
+            user = 1000
+            network_mode = "no-network"
+            [[verifier.collect]]
+            command = "dump"
+            service = "db"
+            timeout_sec = 7
+            user = "db"
+            [verifier.environment]
+            docker_image = "judge:1"
+            workdir = "/judge"
+            env = { B = "1" }
+            memory = "1G"
+            [solution]
+            env = { S = "1" }
+            """,
+        )
+    )
+    assert found.env == (("A", "${A:-b}"), ("N", "3"))
+    assert found.mcp_servers == (
+        McpServer("tools", "http", "http://tools:8000/mcp", headers=(("X-Team", "a"),)),
+        McpServer("local", "stdio", command="serve", args=("--all",)),
+        McpServer("old", "sse", "http://old:1/sse"),
+    )
+    assert found.healthcheck == Healthcheck("true", start_period_s=2.0)
+    assert (found.skills_dir, found.tpu) == ("/skills", True)
+    assert found.artifacts == (Artifact("/a"), Artifact("/b", "db", ("*.log",)))
+    assert (found.verifier_user, found.verifier_network, found.separate) == ("1000", "none", True)
+    assert found.grader == GraderPlace("judge:1", "/judge", (("B", "1"),), memory_bytes=1 << 30)
+    assert (found.collect, found.solution_env) == ((Hook("dump", "db", 7.0, "db"),), (("S", "1"),))
+
+
+@pytest.mark.parametrize(
+    ("text", "argv"),
+    [
+        ('FROM a\nENTRYPOINT ["/run", "it"]\n', ("/run", "it")),
+        ("FROM a\nEntrypoint /run it\n", ("/bin/sh", "-c", "/run it")),
+        ('FROM a AS b\nENTRYPOINT ["/run"]\nFROM c\n', ()),
+        ("FROM a\nENTRYPOINT []\n", ()),
+        ("FROM a\nCMD x\n", ()),
+        ('FROM a\nENTRYPOINT ["/a"]\nENTRYPOINT \\\n# no\n  ["/b"]\n', ("/b",)),
+    ],
+)
+def test_what_an_image_starts_by_its_dockerfile(tmp_path: Path, text: str, argv: tuple[str, ...]) -> None:
+    (tmp_path / "Dockerfile").write_text(text)
+    assert dockerfile_entrypoint(tmp_path / "Dockerfile") == argv

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from task_packs import container_check
 from task_packs.check import verify_pack
 from task_packs.container_check import container_grader
 from task_packs.images import ensure_image
-from task_packs.load import Pack
+from task_packs.load import Pack, load_pack
 from task_packs.lock import read_lock
 from task_packs.manifest import Recipe
 from task_packs.task_images import ensure_service_image
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.engine
 TASK = "074-apa-references-review"
 TOML = """\
 schema_version = "1.4"
-artifacts = [{ source = "/seen/asked", service = "api" }]
+artifacts = [{ source = "/seen/asked", service = "api" }, "/tmp/began"]
 [environment]
 workdir = "/app"
 network_mode = "no-network"
@@ -63,9 +64,11 @@ ASKED = '#!/bin/sh\nprintf "Content-type: text/plain\\n\\n"; echo "$QUERY_STRING
 TEST_SH = """\
 #!/bin/sh
 exec 2>/dev/null
-[ "$(cat /logs/artifacts/answer)" = '$5 more' ] && [ "$(cat /seen/asked)" = please ] && [ ! -e /shared ] && won=1
+[ "$(cat /logs/artifacts/answer)" = '$5 more' ] && [ "$(cat /seen/asked)" = please ] && [ ! -e /shared ] &&
+  [ "$(cat /tmp/began)" = please ] && won=1
 echo ${won:-0} >"$VERIFIER_DIR/reward.txt"
 """
+BEGINS = """ENTRYPOINT ["sh", "-c", "echo $WORD >/tmp/began; exec \\"$@\\"", "sh"]"""
 ASKS = 'wget -qO answer "http://api:8000/cgi-bin/ask?$WORD"'
 PLAN = """\
 name = "served"
@@ -102,7 +105,7 @@ def base(engine: docker.DockerClient, tmp_path: Path) -> str:
 def served(tmp_path: Path, base: str, home: Path) -> Pack:
     """A pack with a task that asks a service a question, and is graded by what the service saw as well."""
     top = tmp_path / "copy" / TASK
-    harbor_task(top, TOML, environment__Dockerfile=f"FROM {base}\nWORKDIR /app\n")
+    harbor_task(top, TOML, environment__Dockerfile=f"FROM {base}\nWORKDIR /app\n{BEGINS}\n")
     httpd = 'CMD ["httpd", "-f", "-p", "8000", "-h", "/www"]'
     files(
         top,
@@ -119,12 +122,6 @@ def served(tmp_path: Path, base: str, home: Path) -> Pack:
     pack, brought = imported("tua-bench", tmp_path / "copy", home)
     assert not brought.refused
     return pack
-
-
-def made(engine: docker.DockerClient) -> tuple[int, int]:
-    """How many containers and networks of ours there are."""
-    networks = [one for one in engine.networks.list() if (one.name or "").startswith("x-")]
-    return len(engine.containers.list(all=True, filters={"name": "x-"})), len(networks)
 
 
 def test_an_image_of_a_service_is_built_from_its_own_context(
@@ -146,16 +143,39 @@ def test_a_task_with_services_is_ready_after_its_check(
     engine: docker.DockerClient, tmp_path: Path, base: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(container_check, "SOLVED_TIMES", 1)
+    token = secrets.token_hex(6)
+    monkeypatch.setattr(secrets, "token_hex", lambda size: token)
     pack = served(tmp_path, base, tmp_path)
     assert verify_pack(pack, container_grader(engine, tmp_path / "cache", lambda line: None)) == []
     locked = read_lock(pack.path)[TASK]
     assert (locked.untouched, locked.reference, locked.ready) == ("scored 0", "scored 1", True)
+    assert engine.networks.list(filters={"name": token}) == engine.volumes.list(filters={"name": token}) == []
 
 
 @pytest.mark.slow
-def test_a_run_asks_the_service_by_its_name_and_is_graded_by_what_it_saw(tmp_path: Path, base: str) -> None:
+def test_a_service_that_does_not_come_up_is_named_with_what_it_said(
+    engine: docker.DockerClient, tmp_path: Path, base: str
+) -> None:
+    pack = served(tmp_path, base, tmp_path)
+    path = pack.task(TASK).path / "environment/docker-compose.yaml"
+    body = f"image: '{base}', command: 'sh -c \"echo no words; exit 3\"', healthcheck: {{test: x}}"
+    path.write_text(f"services: {{a: {{{body}}}}}")
+    found = container_grader(engine, tmp_path / "cache", lambda line: None)(load_pack(pack.path).task(TASK), False)
+    assert found.status == "grader_error"
+    assert found.detail == "service a did not become healthy: it ended with 3: no words"
+
+
+@pytest.mark.slow
+def test_a_run_asks_the_service_by_its_name_and_is_graded_by_what_it_saw(
+    engine: docker.DockerClient, tmp_path: Path, base: str
+) -> None:
     app = App(tmp_path, os.environ["DOCKER_HOST"])
     served(tmp_path, base, app.home)
     app("run", app.file("p.toml", PLAN.format(task=TASK, asks=ASKS)), "--plain").ok()
     graded = {run["agent"]: (run["grade"]["status"], run["grade"]["value"]) for run in app.runs()}
     assert graded == {"good": ("scored", 1.0), "idle": ("scored", 0.0)}
+    prepared = app.events(app.runs()[0]["id"], "prepared")[0]["data"]
+    assert [one["name"] for one in prepared["services"]] == ["once", "api"]
+    assert all(one["image_id"].startswith("sha256:") for one in prepared["services"])
+    ended = {"label": [f"x.id={app.runs()[0]['id']}"]}
+    assert engine.networks.list(filters=ended) == engine.volumes.list(filters=ended) == []

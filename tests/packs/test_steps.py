@@ -139,6 +139,14 @@ def test_a_pack_that_grades_in_another_way_says_so(tmp_path: Path) -> None:
     assert "has 3 steps with a grade each, and its pack grades while all it left lives" in live.hindrance
 
 
+def test_a_variable_that_is_not_here_is_named(tmp_path: Path) -> None:
+    task = task_in(tmp_path, **{"task.toml": TASK_TOML.replace('"hello Ada"', '"${NOBODY_SET_THIS}"')})
+    said = (
+        "cannot be graded: task.toml: verifier.env of step teach.GREETING: takes NOBODY_SET_THIS from your environment"
+    )
+    assert task.hindrance.startswith(said)
+
+
 def test_a_pack_with_requests_for_such_a_task_is_told(tmp_path: Path) -> None:
     pack = PACK.replace("steps = true", 'requests = ["2s", "4s", "8s"]')
     (found,) = check_pack(write_stepped(tmp_path / "a", pack))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,8 +17,17 @@ from agenttime_tui.fleet.dispatch import Dispatch
 from agenttime_tui.look.mode import Mode
 from agenttime_tui.opening import Opening, open_plan
 from agenttime_tui.panels.chrome import campaign_header
-from agenttime_tui.panels.launch import LaunchChoice
+from agenttime_tui.panels.launch import (
+    LaunchChoice,
+    LaunchForm,
+    LaunchOptions,
+    LaunchPreview,
+    MachineOption,
+    TaskOption,
+    form_rows,
+)
 from agenttime_tui.panels.moment import Moment
+from agenttime_tui.panels.names import agent_names
 from agenttime_tui.panels.state import CampaignHead
 from agenttime_tui.sources import pictures
 from agenttime_tui.sources.following import Following
@@ -87,7 +97,7 @@ async def test_a_reached_budget_holds_what_is_queued_until_it_is_raised(
             preview = await source.preview(CHOICE)
             assert preview.left_usd == 0.0
             assert preview.blockers[0] == "budget of $1 reached: raise budget_usd in the plan and run it again"
-            with pytest.raises(UserError, match=r"is spent; raise budget_usd in the plan and run it again"):
+            with pytest.raises(UserError, match="raise budget_usd in the plan and run it again"):
                 await source.launch(CHOICE)
             assert live.model.by_execution()["planned"] == 1
 
@@ -146,3 +156,24 @@ async def test_a_launch_past_the_budget_is_refused(tmp_path: Path) -> None:
     dispatch = Dispatch(unused, unused, unused, unused, {}, lambda: 0, unused, unused, unused, unused, lambda: "no: $1")
     with pytest.raises(UserError, match=r"no: \$1"):
         await dispatch.launch(opening.cells[0], None, "operator")
+
+
+@pytest.mark.parametrize("refused", [False, True])
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (96, 34), (120, 36)])
+def test_the_launch_dialog_keeps_its_costs_in_sight_and_offers_no_launch_past_the_budget(
+    width: int, height: int, refused: bool
+) -> None:
+    agents = tuple(agent_names(["early"], {}).values())
+    tasks = (TaskOption("demo", "mend-total", (("shortest", 1.0, "s"),)),)
+    options = LaunchOptions("pilot-3", ("duration",), tasks, agents, (MachineOption("local", 2, "process"),))
+    why = ("budget of $3,000 reached: raise budget_usd in the plan and run it again",)
+    preview = LaunchPreview(
+        "line\n" * 60, command="run", worst_usd=14.2, left_usd=1796.0, left_at_most=True,
+        blockers=why if refused else (), refused=refused,
+    )  # fmt: skip
+    form = LaunchForm(options, replace(CHOICE, request="shortest"), preview=preview)
+    rows = [row.text for row in form_rows(width, height, Mode(), form)]
+    shown = "\n".join(rows)
+    assert len(rows) == height
+    assert all(words in shown for words in ("$14.20", "left in campaign", "at most $1,796", "more lines"))
+    assert (why[0] in shown, "enter  Launch" in shown, "enter  Queue" in shown) == (refused, not refused, False)
