@@ -11,11 +11,16 @@ from agenttime_tui.look import durations
 ENDED = {"own": "", "cutoff": "cut off", "operator_stop": "stopped"}
 
 
-def facts(run: Run) -> Iterator[tuple[str, str]]:
-    """("step 1", "make 12 s passed") and so on; nothing for a run of one session."""
-    found = run.extra.get("steps") or ()
-    for number, part in enumerate(found, 1):
-        yield f"step {number}", f"{part['name']} {_said(part, run)}".rstrip()
+def facts(run: Run, why: bool = False) -> Iterator[tuple[str, str]]:
+    """("step 1", "make 12 s passed") and so on; nothing for a run of one session.
+
+    `why`: the first step that did not begin says why.
+    """
+    said = not why
+    for number, part in enumerate(run.extra.get("steps") or (), 1):
+        reason = f": {part['skipped']}" if part["skipped"] and not said else ""
+        said = said or bool(reason)
+        yield f"step {number}", f"{part['name']} {_said(part, run)}{reason}".rstrip()
 
 
 def _said(part: Mapping[str, Any], run: Run) -> str:

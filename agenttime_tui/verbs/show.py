@@ -68,7 +68,7 @@ def _card(run: Run) -> Iterator[tuple[str, str]]:
         yield "", f"{run.worked_s:.3f} s" + (" or more: it was stopped" if run.lower_bound else "")
     if run.cutoff_s is not None:
         yield "cutoff", durations.worked(run.cutoff_s)
-    for name, value in (*answered.facts(run), *steps.facts(run)):
+    for name, value in (*answered.facts(run), *steps.facts(run, why=True)):
         yield name, clean(value)
     yield "execution", run.execution
     yield "ending", (run.ending or "not yet").replace("_", " ")

@@ -135,6 +135,41 @@ def test_a_preparation_that_fails_keeps_its_step_from_beginning(tmp_path: Path) 
     assert not home.records("fault")
 
 
+def test_services_of_a_step_live_through_its_grader_where_the_task_keeps_them(tmp_path: Path) -> None:
+    made = Steps()
+    alive = "kill -0 $(cat ../pid) && score 1"
+    home = made.home(
+        tmp_path, made.step("one", "sleep 60 & echo $! >../pid", alive), made.step("two", "true", alive), settle="keep"
+    )
+    home.finish()
+    assert rewards(home) == ["1", "1"]
+    assert home.one("swept").data["kept"]
+    flags = [one.data["flags"] for one in home.records("step_graded")]
+    assert flags == [["graded with 1 processes of the session alive", "not isolated"]] * 2
+
+
+def test_what_a_grader_left_running_does_not_meet_the_next_step(tmp_path: Path) -> None:
+    made = Steps()
+    left = "(sleep 60 & echo $! >../pid); score 1"
+    home = made.home(
+        tmp_path, made.step("one", "true", left), made.step("two", "kill -0 $(cat ../pid) || echo gone", "score 1")
+    )
+    records = home.finish()
+    said = "".join(r.data["text"] for r in records if r.kind == "transcript" and r.data["stream"] == "out")
+    assert said == "gone\n"
+
+
+def test_a_stop_while_a_step_is_graded_ends_the_run_after_it(tmp_path: Path) -> None:
+    made = Steps()
+    home = made.home(tmp_path, made.step("one", "true", "sleep 0.6; score 1"), made.step("two", "true", "score 1"))
+    pid = home.start()
+    home.wait_for("swept")
+    home.stop("act1", "ada", "enough")
+    os.waitpid(pid, 0)
+    assert rewards(home) == ["1"]
+    assert reasons(home) == {"two": "an operator asked to stop"}
+
+
 def test_a_later_step_has_what_the_earlier_ones_left_of_the_cutoff(tmp_path: Path) -> None:
     made = Steps()
     home = made.home(

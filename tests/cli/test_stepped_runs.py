@@ -83,7 +83,9 @@ def test_too_little_at_the_first_step_ends_the_run(tmp_path: Path) -> None:
         assert (run["ending"], run["lower_bound"], run["grade"]["value"]) == ("own", False, 0.0)
         assert [one["skipped"] for one in parts] == [None, *["step make has reward 0.0 below 1.0"] * 2]
         assert run["worked_s"] == parts[0]["worked_s"]
-        assert "not begun" in app.call("show", run["id"]).ok().out
+        shown = app.call("show", run["id"]).ok().out
+        assert "teach not begun: step make has reward 0.0 below 1.0\n" in shown
+        assert "tell not begun\n" in shown
     finally:
         app.end_processes()
 
