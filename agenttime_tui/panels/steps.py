@@ -42,5 +42,5 @@ def _grade(grade: Mapping[str, Any] | None) -> str:
     if grade["passed"]:
         return "passed"
     if grade["percent"] is not None:
-        return f"{grade['percent']:g} of 100"
+        return f"{grade['percent']:.3g}%"
     return "" if grade["value"] is None else f"scored {grade['value']:g}"

@@ -61,7 +61,7 @@ def test_the_time_is_the_sum_of_the_sessions_and_nothing_of_what_lies_between() 
     assert [one["grade"]["percent"] for one in parts] == [100.0, 50.0, 0.0]
     assert json.dumps(run.extra["steps"])
     assert list(steps.facts(run)) == [
-        ("step 1", "make 10 s passed"), ("step 2", "teach 20 s 50 of 100"), ("step 3", "tell 30 s 0 of 100"),
+        ("step 1", "make 10 s passed"), ("step 2", "teach 20 s 50%"), ("step 3", "tell 30 s 0%"),
     ]  # fmt: skip
 
 
@@ -92,7 +92,7 @@ def test_the_last_step_that_began_gives_the_ending() -> None:
     assert [one["ending"] for one in run.extra["steps"]] == ["error", "cutoff", None]
     assert [one["skipped"] for one in run.extra["steps"]] == [None, None, "step teach was ended by cutoff"]
     assert run.grade.value == 0.5
-    assert list(steps.facts(run))[1:] == [("step 2", "teach 50 s cut off 0 of 100"), ("step 3", "tell not begun")]
+    assert list(steps.facts(run))[1:] == [("step 2", "teach 50 s cut off 0%"), ("step 3", "tell not begun")]
 
 
 def test_too_little_of_a_score_ends_a_run_whose_time_is_whole() -> None:
