@@ -96,7 +96,7 @@ class Allow:
         self._any: set[str] = set()
         self._one: set[tuple[str, int]] = set()
         for entry in allow:
-            host, port = split(entry.lower(), 0)
+            host, port = split(entry.lower()[entry.startswith("*.") :], 0)  # *.a.org is kept as .a.org
             if port:
                 self._one.add((host, port))
             else:
@@ -119,8 +119,9 @@ class Allow:
         return route
 
     def _allowed(self, route: Route) -> Route:
-        usual = route.host in self._any and route.port in PORTS.values()
-        if not usual and (route.host, route.port) not in self._one:
+        names = {route.host, *(route.host[at:] for at, sign in enumerate(route.host) if sign == "." and at)}
+        usual = names & self._any and route.port in PORTS.values()
+        if not usual and not {(name, route.port) for name in names} & self._one:
             raise Bad(403, "this host is not allowed", route.name)
         route.listed = True
         return route

@@ -35,7 +35,7 @@ class HarborStep:
     """Key of the reward -> the number below which the steps after it do not begin."""
     healthcheck: Healthcheck | None = None
     artifacts: tuple[str, ...] = ()
-    """Absolute paths that are worth keeping after it."""
+    """Absolute paths in the agent's own container that are worth keeping after it."""
     hooks: tuple[str, ...] = ()
     """Commands of the task and of the step that run before its grader."""
     hindrance: str = ""
@@ -78,7 +78,7 @@ def _step(top: Section, section: Section) -> HarborStep:
     timeout_s = own.number("timeout_sec")
     if timeout_s is None:
         timeout_s = common.number("timeout_sec")
-    kept = (one.raw["source"] for one in section.named("artifacts", "source"))
+    kept = (one.raw["source"] for one in section.named("artifacts", "source") if one.raw.get("service") in (None, MAIN))
     return HarborStep(
         _name(section),
         600.0 if timeout_s is None else timeout_s,

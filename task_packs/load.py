@@ -27,7 +27,7 @@ from task_packs.manifest import (
 from task_packs.services import Composed, Inside
 from task_packs.session_files import SESSION_FILES, checked_session
 from task_packs.standing import Standing, standing
-from task_packs.surroundings import composed, grader_hindrance
+from task_packs.surroundings import composed, task_hindrance
 from task_packs.task_steps import TaskStep, prompts_of_steps, solved_steps, steps_hindrance, steps_of, stripped
 from task_packs.variables import EMBEDDED, embedded
 
@@ -88,7 +88,7 @@ class Task:
     @property
     def hindrance(self) -> str:
         """Why the task cannot be launched although its files are here; empty when nothing stands in the way."""
-        found = hindrance(self.path) or grader_hindrance(self, os.environ) if self.path.is_dir() else ""
+        found = hindrance(self.path) or task_hindrance(self, os.environ) if self.path.is_dir() else ""
         return found or steps_hindrance(self)
 
     @cached_property

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from task_packs.errors import PackError
 from task_packs.harbor_parts import MAIN, Artifact, Healthcheck
 from task_packs.services import Composed
-from task_packs.variables import Known, Unfilled, resolved
+from task_packs.variables import NAME, Known, Unfilled, is_secret, resolved
 
 if TYPE_CHECKING:
     from task_packs.harbor import HarborTask
@@ -47,7 +47,24 @@ def composed(folder: Path, task: HarborTask, known: Mapping[str, str]) -> Compos
     from task_packs.compose import read_compose  # only where there is something to read: it takes 30 ms
 
     given = filled(f"{folder / 'task.toml'}: environment.env", task.env, Known(known))
-    return read_compose(path, Known(known, given), task.cpus, task.memory_bytes, task.image or "")
+    return read_compose(
+        path, Known(known, dotenv(path.parent, known) | given), task.cpus, task.memory_bytes, task.image or ""
+    )
+
+
+def dotenv(folder: Path, known: Mapping[str, str]) -> dict[str, str]:
+    """What the file .env beside a compose file gives it; the operator's variables go before it, but for keys."""
+    try:
+        lines = (folder / ".env").read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return {}
+    found = {}
+    for line in lines:
+        name, sign, value = line.strip().removeprefix("export ").partition("=")
+        if sign and NAME.fullmatch(name := name.strip()) and (name not in known or is_secret(name)):
+            words = shlex.split(value, comments=True) if value.count('"') % 2 == value.count("'") % 2 == 0 else [value]
+            found[name] = " ".join(words)
+    return found
 
 
 def container_env(task: Task, known: Mapping[str, str]) -> dict[str, str]:
@@ -138,7 +155,15 @@ def folder_hindrance(folder: Path, task: HarborTask, known: Mapping[str, str]) -
     return ""
 
 
-def grader_hindrance(task: Task, known: Mapping[str, str]) -> str:
+def task_hindrance(task: Task, known: Mapping[str, str]) -> str:
+    """Why the task cannot be launched, by what its pack makes of it; empty when it can."""
+    ranges = [host for host in task.allowed_hosts if "/" in host and task.network == "allowlist"]
+    if ranges:
+        return f"allows {ranges[0]} (allowed_hosts), and only hosts can be let through, not ranges"
+    return _grader_hindrance(task, known)
+
+
+def _grader_hindrance(task: Task, known: Mapping[str, str]) -> str:
     """Why the task cannot be graded as its task.toml says; empty when it can."""
     if task.by_answer:
         return ""

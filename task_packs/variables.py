@@ -7,7 +7,10 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-SECRET = re.compile(r"KEY(?!BOARD|WORD|MAP)|SECRET|TOKEN(?!S|IZ)|PASSW|CREDENTIAL|AUTH(?!OR)", re.IGNORECASE)
+SECRET = re.compile(
+    r"KEY(?!BOARD|WORD|MAP)|SECRET|TOKEN(?!S|IZ)|PASSW|PASSPHRASE|PASS$|_PWD$|CREDENTIAL|PRIVATE|COOKIE|AUTH(?!OR)",
+    re.IGNORECASE,
+)
 """Names of what nobody wants inside a container, where the agent reads it."""
 EMBEDDED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 DEEP_AT_MOST = 8

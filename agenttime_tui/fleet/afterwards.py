@@ -35,6 +35,8 @@ APP = "agenttime"
 """The name under which the app itself writes down what it decided."""
 COPIES_AT_ONCE = 2
 ANSWERS_AT_ONCE = 4
+READINGS_AT_ONCE = 2
+"""After an update that reads transcripts otherwise, every ended run is read again behind the screen."""
 PATIENCE_S = 600.0
 """How long the end of a campaign waits for a machine that was there and has what is still to be graded."""
 
@@ -77,6 +79,7 @@ class Afterwards:
         self._moved = asyncio.Event()
         self._copies = asyncio.Semaphore(COPIES_AT_ONCE)
         self._answers = asyncio.Semaphore(ANSWERS_AT_ONCE)
+        self._readings = asyncio.Semaphore(READINGS_AT_ONCE)
 
     def look(self, attempt: str) -> None:
         """Begins what is left to do for an attempt, if it has ended."""
@@ -165,6 +168,10 @@ class Afterwards:
             self._say(f"not graded: {str(data['detail']).replace(later(attempt), self._later)}")
 
     async def _observe(self, attempt: str) -> None:
+        async with self._readings:
+            await self._observe_now(attempt)
+
+    async def _observe_now(self, attempt: str) -> None:
         run = self._model.run(attempt)
         session = await session_of(self._store.path, self._settings.home, run, self._client(run.machine or ""))
         if session is None and run.extra.get("observed"):

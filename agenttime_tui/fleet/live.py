@@ -37,6 +37,8 @@ from store.writer import Writer
 from task_packs.load import Pack
 
 INBOX_S = 1.0
+INDEX_STEP, INDEX_S, INDEX_REST_S = 500, 0.2, 5.0
+"""Records taken into the search at a time, and the rests: while there are more, and once there are none."""
 
 ASKED_AT_MOST = 3
 """A record that comes damaged every time is damaged on the machine."""
@@ -117,6 +119,7 @@ class Live:
             )
         self._spawn(self._intake.run())
         self._spawn(self._hear_others())
+        self._spawn(self._index())
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -290,6 +293,15 @@ class Live:
         with Reader(self._store.path) as reader:
             (row,) = (one for one in reader.attempts(self.model.id) if one.id == attempt)
         self._spawn(self._dispatch.order(row, self.model.cells[row.cell], machine))
+
+    async def _index(self) -> None:
+        """Takes transcripts into the search behind the writing: this process holds the store, nobody else can."""
+        while True:
+            try:
+                taken = await self._store.index_some(INDEX_STEP)
+            except StoreError:
+                taken = 0  # the disk is full: later
+            await asyncio.sleep(INDEX_S if taken == INDEX_STEP else INDEX_REST_S)
 
     async def _hear_others(self) -> None:
         """Takes in what other processes of the operator wrote down (a stop, a note) while this one has the store."""

@@ -49,7 +49,7 @@ class Offline:
         self._transcripts = Transcripts()
         self._version = -1
         self._replica = Replica(reader, row)
-        self._news: set[str] = set()
+        self._unseen: set[str] = set()
         self._catching_up = asyncio.Lock()
         self._reading = asyncio.Lock()
         self._purse = purse_of(settings, reader, row)
@@ -75,7 +75,7 @@ class Offline:
             more = True
             while more:
                 news = await self.read(self._replica.read)
-                self._news |= self._replica.take(news)
+                self._unseen |= self._replica.take(news)
                 more = news.more
             self._imported = await self.read(lambda: imported_runs(self.reader, self.row))
             self._purse.budget_usd = await self.read(lambda: budget_of(self.reader, self.row))
@@ -105,12 +105,12 @@ class Offline:
     async def changes(self) -> AsyncIterator[frozenset[str]]:
         """Ends never; yields when another process has written to the store."""
         await self.model()
-        seen, self._news = self._version, set()
+        seen, self._unseen = self._version, set()
         while True:
             await asyncio.sleep(LOOK_S)
             await self.model()
             if self._version != seen:
-                seen, changed, self._news = self._version, frozenset(self._news), set()
+                seen, changed, self._unseen = self._version, frozenset(self._unseen), set()
                 yield changed
 
     async def detail(self, run_id: str) -> RunDetail:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from agenttime_tui import budget, run_remarks
@@ -125,7 +124,7 @@ def detail(run: Run, row: CampaignRow, spec: Mapping[str, Any] | None, capture_b
         more.append(("by machine", str(machine_label)))
     more += run_remarks.started(spec)
     if facts is not None:
-        known = asdict(facts)
+        known = {name: getattr(facts, name) for name in Facts.__slots__}
         more += [*run_remarks.pace(known, run.worked_s), *run_remarks.trouble(known), *run_remarks.silence(facts, run)]
     return RunDetail(
         run=run,

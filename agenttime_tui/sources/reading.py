@@ -19,7 +19,6 @@ class Reading:
     def __init__(self, harness: str, first: int) -> None:
         self._decoder = decoder(harness)
         self._first = first
-        self._utc_ns: dict[int, int] = {}
         self._shifts: list[int] = []
         """Items from which on the events lie one place further."""
 
@@ -33,11 +32,10 @@ class Reading:
         self._shifts.append(events - self._first - len(self._shifts))
 
     def feed(self, seq: int, at_s: float | None, utc_ns: int, stream: str, data: bytes) -> list[Event]:
-        """The events of one line; an event may come again, completed, under its old index."""
+        """The events of one line; an event may come again, completed, under its old index and with a later `utc_ns`."""
         return [self._event(index, item, utc_ns) for index, item in self._decoder.feed(seq, at_s, stream, data)]
 
     def _event(self, index: int, item: Item, utc_ns: int) -> Event:
-        utc_ns = self._utc_ns.setdefault(index, utc_ns)
         return Event(
             self._first + index + sum(index >= start for start in self._shifts),
             DRAWN.get(item.kind, item.kind),

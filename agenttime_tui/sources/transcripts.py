@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from agenttime_tui.harness.view import Facts
@@ -82,7 +83,7 @@ class Transcript:
         data = body_bytes(row.data)
         for event in self._reading.feed(row.seq, at_s, row.t_utc_ns, row.data["stream"], data):
             if event.index < len(self.events):
-                self.events[event.index] = event
+                self.events[event.index] = replace(event, utc_ns=self.events[event.index].utc_ns)
             else:
                 self.events.append(event)
 

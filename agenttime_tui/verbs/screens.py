@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
 
 from agenttime_tui.app import AgentTimeApp
 from agenttime_tui.budget import wait_words
@@ -21,6 +22,9 @@ from agenttime_tui.verbs.running import live_campaign, untried
 from store.reader import Reader
 from store.rows import CampaignRow
 
+LAST_SAID = 5
+"""Sentences that are told once the screens are left."""
+
 
 def follow(
     context: Context, opening: Opening, only: str | None = None, dispatch: bool = True, card: bool = False
@@ -33,7 +37,7 @@ def follow(
 
 
 async def _follow(context: Context, opening: Opening, only: str | None, dispatch: bool, card: bool) -> int:
-    said: list[str] = []
+    said: deque[str] = deque(maxlen=LAST_SAID)
     settings = context.settings
     holder: list[Following] = []
 
@@ -100,7 +104,7 @@ def _study(row: CampaignRow) -> str:
     return "timing" if row.kind == "import" else ""
 
 
-def _farewell(context: Context, model: Campaign, said: list[str], spent: Spent) -> None:
+def _farewell(context: Context, model: Campaign, said: Iterable[str], spent: Spent) -> None:
     counts = model.by_execution()
     going = counts["running"] + counts["preparing"] + counts["staged"]
     if going:
@@ -109,5 +113,5 @@ def _farewell(context: Context, model: Campaign, said: list[str], spent: Spent) 
         context.say(f"{wait_words(spent, counts['planned'])}: raise budget_usd in the plan and run it again")
     elif counts["planned"]:
         context.say(f"{counts['planned']} cells were not launched yet; agenttime run with the same plan goes on")
-    for line in said[-5:]:
+    for line in said:
         context.tell(line)

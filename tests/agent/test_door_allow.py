@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from remote_agent.door_policy import climbs, public, split
+from remote_agent.door_http import Bad, Head
+from remote_agent.door_policy import Allow, climbs, public, split
 from tests.agent.doors import KEY, Upstream, answered, ask, echo, get, listening, opened
 
 
@@ -76,6 +77,25 @@ async def test_every_other_host_is_refused_and_named(line: bytes, name: str) -> 
         status, _, _ = await ask(listener.port, line + b" HTTP/1.1\r\nHost: inside\r\n\r\n")
         told = listener.close()
         assert (status, told["refused"], told["hosts"]) == (403, {name: 1}, {})
+
+
+@pytest.mark.parametrize(
+    ("entry", "asked", "let"),
+    [
+        ("*.a.example", "x.a.example:443", True), ("*.a.example", "X.Y.A.example:80", True),
+        ("*.a.example", "a.example:443", False), ("*.a.example", "xa.example:443", False),
+        ("*.a.example", "x.a.example:8443", False), ("*.a.example:8443", "x.a.example:8443", True),
+        ("*.a.example", "x.a.example.evil.example:443", False), ("a.example", "x.a.example:443", False),
+    ],
+)  # fmt: skip
+def test_a_star_stands_for_every_host_below(entry: str, asked: str, let: bool) -> None:
+    policy = Allow([entry])
+    head = Head(f"CONNECT {asked} HTTP/1.1\r\nHost: {asked}".encode())
+    if let:
+        assert policy.route(head).listed
+    else:
+        with pytest.raises(Bad, match="not allowed"):
+            policy.route(head)
 
 
 async def test_a_name_that_stands_for_a_private_address_needs_the_address_listed_too() -> None:

@@ -70,6 +70,8 @@ async def test_a_chunk_that_lies_is_refused_and_smuggles_nothing(chunk: bytes) -
         ({"upstream": "http://x/", "key": "sk", "header": "nothing"}, "no header may hold"),
         ({"upstream": "http://x:99999/"}, "no proper port"),
         ({"allow": ["a b"]}, "is not a host"),
+        ({"allow": ["*"]}, "is not a host"),
+        ({"allow": ["*a.example"]}, "is not a host"),
         ({"upstream": "http://x/", "socket": "/no/such/place/s"}, "cannot be made"),
     ],
 )

@@ -190,3 +190,22 @@ def test_wrong_use_is_one_sentence(app: App, arguments: tuple[str, ...], code: i
     assert "Traceback" not in answer.err
     assert said in answer.err
     assert len(answer.err.splitlines()) == 1
+
+
+def test_a_pack_shows_what_its_tasks_bring_and_what_cannot_be_launched(app: App, tmp_path: Path) -> None:
+    folder = write_pack(
+        tmp_path / "small", PACK + '[[task]]\nid = "two"\nrequests = ["2s", "4s", "8s"]\n', ("one", "two")
+    )
+    files(
+        folder / "tasks",
+        {
+            "one/environment/docker-compose.yaml": "services: {db: {image: x}, api: {image: y, depends_on: [db]}}\n",
+            "two/environment/docker-compose.yaml": "services: {db: {image: x, privileged: true}}\n",
+        },
+    )
+    one, two = app("packs", "show", str(folder)).ok().out.splitlines()[1:]
+    assert one.endswith("  2 services: db, api")
+    assert two.endswith(
+        "  cannot be launched: it cannot be set up: environment/docker-compose.yaml: services.db.privileged: "
+        "is not supported"
+    )

@@ -332,12 +332,14 @@ def test_a_value_of_task_toml_is_filled_in_where_it_is_a_variable_as_a_whole(tex
     assert resolved(text, ENV) == value
 
 
-@pytest.mark.parametrize("name", ["OPENAI_API_KEY", "token", "DB_PASSWORD", "AWS_SECRET", "AUTH_HEADER", "MY_PASSWD"])
+@pytest.mark.parametrize(
+    "name", ["OPENAI_API_KEY", "token", "DB_PASSWORD", "AWS_SECRET", "AUTH_HEADER", "DB_PASS", "DB_PWD"]
+)
 def test_names_of_keys_are_known(name: str) -> None:
     with pytest.raises(Unfilled, match="keys do not enter"):
         resolved(f"${{{name}}}", Known({name: "x"}))
 
 
-@pytest.mark.parametrize("name", ["MAX_TOKENS", "AUTHOR", "KEYBOARD", "TOKENIZER", "KEYWORDS"])
+@pytest.mark.parametrize("name", ["MAX_TOKENS", "AUTHOR", "KEYBOARD", "TOKENIZER", "KEYWORDS", "PWD", "PASSED"])
 def test_names_that_only_sound_like_keys_are_not(name: str) -> None:
     assert resolved(f"${{{name}}}", Known({name: "x"})) == "x"

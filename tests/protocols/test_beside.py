@@ -216,6 +216,8 @@ def test_a_grader_in_the_sessions_place_comes_after_the_commands_that_collect(tm
          "wants memory of 128 MiB for its grader alone"),
         ('[verifier.environment]\nnetwork_mode = "public"\n', "", "wants a network for its grader (verifier: public"),
         ('[verifier]\nnetwork_mode = "no-network"\n', "", "wants its grader without a network"),
+        ('[environment]\nnetwork_mode = "allowlist"\nallowed_hosts = ["*.a.example", "10.0.0.0/8"]\n', "",
+         "allows 10.0.0.0/8 (allowed_hosts), and only hosts can be let through, not ranges"),
         ('[environment]\nnetwork_mode = "no-network"\n[verifier]\nnetwork_mode = "public"\n', "",
          "wants a network for its grader"),
     ],
@@ -249,6 +251,13 @@ def test_what_is_honoured_or_known_to_be_of_no_matter_does_not(tmp_path: Path, t
 def test_services_are_not_in_a_snapshot(tmp_path: Path) -> None:
     task = task_of(tmp_path, "", COMPOSE, 'settle = "snapshot"\n' + POLICY)
     assert task.hindrance.startswith('brings services, and settle = "snapshot" of its pack grades in a copy')
+
+
+def test_a_file_of_variables_beside_the_compose_file_is_read(tmp_path: Path) -> None:
+    compose = "services: {api: {image: '${IMAGE}', environment: ['A=$A', 'K=$A_KEY', 'W=$OPERATORS_WORD', 'B=$B']}}"
+    kept = '# no\nIMAGE=api:2\nexport A="a b" # c\nA_KEY=dummy\nOPERATORS_WORD=theirs\nB=it\'s\nnothing\n'
+    (api,) = task_of(tmp_path, "", compose, **{"environment/.env": kept}).composed.services
+    assert (api.image, dict(api.env)) == ("api:2", {"A": "a b", "K": "dummy", "W": "please", "B": "it's"})
 
 
 def set_up(task: Task, place: str = "") -> list[str]:
