@@ -34,6 +34,8 @@ def prepare(run: Run, step: Step) -> str | None:
         return None
     found = run.last("step_prepared", step.name)
     if found is None:
+        if run.last("intent", step.name) and step is not run.spec.steps[0] and run.spec.settle != "keep":
+            run.engine.kill_leftovers()  # a preparation that a supervisor before us had begun
         run.append("intent", {"action": "prepare", "step": step.name})
         began_ns = clock.boottime_ns()
         for placed in asked.files:

@@ -148,13 +148,17 @@ class Steps:
         run = self.run
         for again in (True, False):
             try:
+                self._end_others()
                 grade_step(run, step)
-                if run.spec.settle != "keep":
-                    run.engine.kill_leftovers()
-                return
+                return self._end_others()
             except EngineError as error:
                 if not again or not run.engine_answers():
                     return run.fault("grade", "engine", str(error))
+
+    def _end_others(self) -> None:
+        """Ends what a grader left running, one of a supervisor before us among them."""
+        if self.run.spec.settle != "keep":
+            self.run.engine.kill_leftovers()
 
     def _sweep(self, number: int) -> None:
         """Ends what a step left running; services live on where a verifier or the task needs them."""

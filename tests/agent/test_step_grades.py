@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from remote_agent.spec import RunSpec, SpecError
-from tests.agent.runs import RunHome, kill
+from tests.agent.runs import RunHome, kill, until
 from tests.agent.test_steps import die_at
 
 SHARED = {"helper.sh": 'score() { echo "$1" >"$VERIFIER_DIR/reward.txt"; }\n'}
@@ -219,6 +219,20 @@ def test_a_supervisor_lost_in_between_is_gone_on_from(tmp_path: Path, kind: str,
     said = "".join(r.data["text"] for r in records if r.kind == "transcript" and r.data["stream"] == "out")
     assert said == "1\n2\n"
     assert records[-1].kind == "ended"
+
+
+def test_a_grader_whose_supervisor_is_lost_is_ended_and_run_again(tmp_path: Path) -> None:
+    made = Steps()
+    late = "sleep 3 && score 0.2"
+    slow = f"echo g >>../../graders; [ $(wc -l <../../graders) = 1 ] && {late}; score 1"
+    home = made.home(tmp_path, made.step("one", "true", slow), made.step("two", "true", "score 1"))
+    pid = home.start()
+    root = Path(home.wait_for("prepared").data["root"])
+    until((root.parent / "graders").exists)
+    kill(pid)
+    home.finish()
+    assert rewards(home) == ["1", "1"]
+    assert not home.records("fault")
 
 
 def test_a_step_that_goes_on_without_its_supervisor_keeps_its_share_of_the_cutoff(tmp_path: Path) -> None:
