@@ -36,6 +36,8 @@ from store.rows import MachineRow, OperatorRow, RecordRow
 from store.writer import Writer
 from task_packs.load import Pack
 
+BULK = ("transcript", "heartbeat")
+"""Kinds of records that never let a waiting cell begin."""
 INBOX_S = 1.0
 INDEX_STEP, INDEX_S, INDEX_REST_S = 500, 0.2, 5.0
 """Records taken into the search at a time, and the rests: while there are more, and once there are none."""
@@ -256,7 +258,8 @@ class Live:
                 machine.ended(attempt)
         if self.model.run(attempt).extra.get("closed"):
             self._afterwards.look(attempt)
-        self._moved.set()
+        if any(row.kind not in BULK for row in rows):
+            self._moved.set()
         self._changed({attempt})
 
     def _kept(self, keys: set[str]) -> None:
