@@ -13,6 +13,7 @@ from agenttime_tui.campaign.run import Run
 from agenttime_tui.harness.worked import Worked, sessions_in
 from agenttime_tui.panels import steps
 from agenttime_tui.panels.moment import Moment
+from agenttime_tui.spending import held_s
 from tests.campaign.journal import ATTEMPT, CELL, Journal, S
 
 NATURAL = replace(
@@ -70,6 +71,7 @@ def test_between_two_steps_a_run_goes_on_and_its_clock_stands_still() -> None:
     run = run_of(journal)
     assert (run.execution, run.ending, run.counts, run.grade.status) == ("running", None, "pending", "pending")
     assert (run.worked_s, run.lower_bound, run.time.status, run.ended_utc_ns) == (10.0, True, "live", None)
+    assert held_s(run, 0, {}) == (10.0, False)
     later = Moment((run.last_utc_ns or 0) + 100 * S)
     assert later.elapsed_s(run) == 10.0
     assert [text for _, text in steps.facts(run)] == ["make 10 s passed", "teach to come", "tell to come"]
