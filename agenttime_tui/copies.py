@@ -51,6 +51,8 @@ class Copy:
 
 def copy_of(reader: Reader, home: Path, run: str, task: Task) -> Copy:
     """The copy of a run's working directory; UserError where there is none that a grader could do with."""
+    if task.steps:
+        raise UserError(f"{_told(task)}, after each of its steps, and what they left is gone: launch it again")
     if task.settle == "keep":
         raise UserError(f"{_told(task)}, by what its session left running, and that is gone: launch it again")
     workdir = str(((reader.spec(run) or {}).get("environment") or {}).get("workdir", ""))

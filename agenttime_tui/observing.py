@@ -8,6 +8,7 @@ from typing import Any
 from agenttime_tui.campaign.run import Run
 from agenttime_tui.harness.decoders import decoder
 from agenttime_tui.harness.observe import ACTION, KINDS, Observer
+from agenttime_tui.harness.worked import sessions_in
 from agenttime_tui.protocols.outline import session_file
 from store.reader import Reader
 
@@ -28,14 +29,17 @@ def wants_observing(run: Run, harness: str) -> bool:
 def observed(reader: Reader, run: Run, harness: str, files: Mapping[str, bytes] | None = None) -> dict[str, Any]:
     """The data of the record that keeps what the transcript of `run` says; read page by page.
 
-    `files` are its CLI's session files; None where they are not here yet: it is read again later.
+    `files` are its CLI's session files; None where they are not here yet: it is read again later. Of a run with
+    several sessions its output alone is read.
     """
-    observer = Observer(reader.spec(run.id), harness)
+    spec = reader.spec(run.id)
+    observer = Observer(spec, harness)
     last = 0
     while rows := reader.records(run.id, since=last, kinds=KINDS, limit=PAGE):
         observer.take(rows)
         last = rows[-1].seq
-    if session := session_file(files or {}, observer.facts.session or ""):
+    several = sessions_in(spec)
+    if not several and (session := session_file(files or {}, observer.facts.session or "")):
         observer.take_session(session.splitlines(keepends=True))
     data = observer.observation(run.worked_s, run.requested_s).as_data()
     return data | ({"reader": f"{data['reader']}{WITHOUT}"} if files is None else {})

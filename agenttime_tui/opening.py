@@ -85,8 +85,10 @@ def open_plan(
     packs = _packs(plan, pack_dirs)
     salt = f":{now_utc_ns}" if fresh else ""
     campaign = hashlib.sha256(f"{kind}:{plan.name}:{plan.plan_hash}{salt}".encode()).hexdigest()[:16]
-    rosters = {name: [TaskInfo(task.id, task.requests_ms, pack.family) for task in pack.tasks] for name, pack in
-               packs.items()}  # fmt: skip
+    rosters = {
+        name: [TaskInfo(task.id, task.requests_ms, pack.family, task.entry.steps) for task in pack.tasks]
+        for name, pack in packs.items()
+    }
     cells = within(campaign, make_cells(plan, rosters))
     meta = {
         "grades": {name: pack.grade.model_dump(mode="json", by_alias=True) for name, pack in packs.items()},

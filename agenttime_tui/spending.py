@@ -126,6 +126,8 @@ class Spending:
 
 def held_s(run: Run, now_utc_ns: int, offsets_ns: Mapping[str, int]) -> tuple[float, bool]:
     """(seconds from the release to the end or to now by the machine's clock, whether that is all of it)."""
+    if run.released_boot_ns is None and run.execution == "running":
+        return run.worked_s or 0.0, False  # between two of its sessions
     if run.released_boot_ns is None:
         return 0.0, run.execution != "unknown"
     if run.worked_s is not None and run.execution != "running":

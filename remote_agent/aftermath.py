@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from remote_agent.run import Run
-    from remote_agent.spec import Grade
+    from remote_agent.spec import Grade, Step
 
 COLLECT_CAP_BYTES = 512 * 1024 * 1024
 REWARD_CAP_BYTES = 1024 * 1024
@@ -34,7 +34,7 @@ def finish(run: Run) -> None:
     )  # fmt: skip
     for kind, phase in phases:
         if run.last(kind) is None:
-            if phase is grade and run.spec.grade is not None and run.last("settled") is None:
+            if phase is grade and run.last("settled") is None and (run.spec.grade or last_graded(run)):
                 run.fault("grade", "engine", "not graded: what the session left could not be settled")
                 continue
             try:
@@ -209,18 +209,49 @@ def _take_out(run: Run, one: dict[str, Any], target: str) -> bool:
 
 def grade(run: Run) -> None:
     """Tests enter only now; what the grader left or printed is recorded as it is and mapped by the reader."""
-    asked = run.spec.grade
-    if asked is None:
+    asked, step = run.spec.grade, last_graded(run)
+    if asked is not None:
+        run.append("intent", {"action": "grade"})
+        run.append("graded", judged(run, asked))
+    elif step is not None:
+        grade_step(run, step)
+
+
+def last_graded(run: Run) -> Step | None:
+    """The step that began last, where it has a grader and no grade yet."""
+    begun = [step for step in run.spec.steps if run.last("released", step.name)]
+    found = begun[-1] if begun else None
+    return found if found and found.grade and run.last("step_graded", found.name) is None else None
+
+
+def grade_step(run: Run, step: Step) -> None:
+    """Judges what a step left, once; afterwards nothing of the grader is there for a step that follows."""
+    asked = step.grade
+    if asked is None or run.last("step_graded", step.name):
         return
-    settled = run.last("settled")
+    run.append("intent", {"action": "grade", "step": step.name})
+    places = ["{root}" + one for one in [*(placed.dest for placed in asked.files), asked.reward]]
+    try:
+        found = judged(run, asked)
+    finally:
+        run.engine.run(["rm", "-rf", "--", *places], "/", {}, 60)
+    run.append("step_graded", {"step": step.name, "combine": asked.combine, **found})
+
+
+def judged(run: Run, asked: Grade) -> dict[str, Any]:
+    """Runs a grader where the environment is now; what it left and printed, and what that depends on."""
+    settled = run.last("settled") or run.last("swept")
     flags = []
-    if settled is not None and settled.data["mode"] == "keep" and settled.data["left"]:
+    if (
+        settled is not None
+        and (settled.data.get("mode") == "keep" or settled.data.get("kept"))
+        and settled.data["left"]
+    ):
         flags.append(f"graded with {len(settled.data['left'])} processes of the session alive")
     if run.engine.name == "process":
         flags.append("not isolated")
-    run.append("intent", {"action": "grade"})
     image_id, failed = _move_on(run, asked) if asked.image else ("", [])
-    grader = _fingerprint(run, image_id)
+    grader = _fingerprint(run, asked, image_id)
     flags += failed
     began_ns = clock.boottime_ns()
     for placed in asked.files:
@@ -237,26 +268,23 @@ def grade(run: Run) -> None:
             reward = {"name": name, "text": found.decode("utf-8", "replace")}
             break
     exited = run.last("exited")
-    run.append(
-        "graded",
-        {
-            "code": code,
-            "reward": reward,
-            "stdout": out.decode("utf-8", "replace")[-TAIL_CHARS:],
-            "stderr": err.decode("utf-8", "replace")[-TAIL_CHARS:],
-            "seconds": (clock.boottime_ns() - began_ns) / 1e9,
-            "delay_s": (began_ns - exited.t_boot_ns) / 1e9 if exited else None,
-            "flags": flags,
-            "grader": grader,
-        },
-    )
+    return {
+        "code": code,
+        "reward": reward,
+        "stdout": out.decode("utf-8", "replace")[-TAIL_CHARS:],
+        "stderr": err.decode("utf-8", "replace")[-TAIL_CHARS:],
+        "seconds": (clock.boottime_ns() - began_ns) / 1e9,
+        "delay_s": (began_ns - exited.t_boot_ns) / 1e9 if exited else None,
+        "flags": flags,
+        "grader": grader,
+    }
 
 
-def _fingerprint(run: Run, image_id: str) -> dict[str, Any]:
+def _fingerprint(run: Run, asked: Grade, image_id: str) -> dict[str, Any]:
     """What the grade depends on: the image (without one the machine's Python and kernel) and the grader's files."""
-    asked, prepared, opened = run.spec.grade, run.last("prepared"), run.last("opened")
+    prepared, opened = run.last("prepared"), run.last("opened")
     image_id = image_id or str((prepared.data.get("image_id") if prepared else "") or "")
-    found: dict[str, Any] = {"files": [placed.blob for placed in asked.files] if asked else []}
+    found: dict[str, Any] = {"files": [placed.blob for placed in asked.files]}
     if image_id:
         return {**found, "image_id": image_id}
     machine = opened.data if opened else {}

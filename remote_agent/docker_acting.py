@@ -86,7 +86,7 @@ class Acting:
         """Runs a helper as root with a clean environment; on timeout everything it started is killed, code None.
 
         The fixed PATH holds where the session was; a fresh container has its image's, which no session could change.
-        In a service it runs as the image's user and in its directory, and has its PATH.
+        A user's own has the image's, as a session does. In a service it runs as the image's user, where it works.
         """
         if service:
             return docker_services.run(self.api, self._service(service), argv, timeout_s, user)
@@ -95,7 +95,7 @@ class Acting:
             self._restart(acting)
         filled = [in_container(item) for item in argv]
         clean = {name: in_container(value) for name, value in env.items()}
-        if acting == self._apart:
+        if acting == self._apart or user not in ("", ROOT):
             clean = {"PATH": docker_container.path_of(self.api, acting) or CLEAN_PATH, **clean}
         return self._helper(acting, filled, in_container(cwd) or "/", clean, timeout_s, user or ROOT, None)
 

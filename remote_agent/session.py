@@ -89,7 +89,8 @@ class Session:
     def _released(self, stamp: Stamp, more: dict[str, Any]) -> None:
         step = self.step
         limits = {"requested_ms": step.requested_ms, "cutoff_ms": step.cutoff_ms}
-        data = {"step": step.name, **limits, "timed": step.timed, **more}
+        then = [one.name for one in self.run.spec.steps[self.number + 1 :] if step.timed and one.timed]
+        data = {"step": step.name, **limits, "timed": step.timed, **({"then": then} if then else {}), **more}
         self.run.append("released", data, stamp)
         self.polls.begin()
         self._set_cutoff(stamp.t_boot_ns)

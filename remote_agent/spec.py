@@ -137,12 +137,27 @@ class Verifier:
         """Of one poll; a poll that does not end in time is a failing one."""
 
 
+class Before:
+    """What is put in and run, as an ordinary user, before a step; when it fails, the step is not begun."""
+
+    __slots__ = ("argv", "cwd", "files", "timeout_ms", "user")
+
+    def __init__(self, raw: dict[str, Any], where: str) -> None:
+        w = f"{where}.before"
+        self.files = [Placed(item, f"{w}.files") for item in _take(raw, "files", list, w, [])]
+        self.argv: list[str] = _take(raw, "argv", list, w, [])
+        """Empty: nothing is run."""
+        self.cwd: str = _take(raw, "cwd", str, w, "/")
+        self.user: str = _take(raw, "user", str, w, "")
+        self.timeout_ms: int = _take(raw, "timeout_ms", int, w, 600_000)
+
+
 class Step:
     """One command of a run, gated and, when `timed`, measured."""
 
     __slots__ = (
-        "after_success", "argv", "cutoff_ms", "cwd", "env", "grace_ms", "name", "requested_ms", "result", "seal",
-        "secret_env", "secret_files", "stdin", "timed", "user", "verifier",
+        "after_success", "argv", "before", "cutoff_ms", "cwd", "env", "grace_ms", "grade", "name", "requested_ms",
+        "result", "seal", "secret_env", "secret_files", "stdin", "timed", "user", "verifier",
     )  # fmt: skip
 
     def __init__(self, raw: dict[str, Any], where: str) -> None:
@@ -175,6 +190,11 @@ class Step:
         whose JSON has the keys and values of `match` (nested) gives the text at `path` (keys and list positions, as a
         list or joined by dots); without `match` the text is all of the output. The last number that follows `label`
         and "=" in it is the value, null where there is none."""
+        before = _take(raw, "before", (dict, type(None)), where, None)
+        self.before = Before(before, where) if before is not None else None
+        grade = _take(raw, "grade", (dict, type(None)), where, None)
+        self.grade = Grade(grade, f"{where}.grade") if grade is not None else None
+        """Judges what this step left, before the next one; without a score the steps after it do not begin."""
         verifier = _take(raw, "verifier", (dict, type(None)), where, None)
         self.verifier = Verifier(verifier, where) if verifier is not None else None
         if not self.argv or not all(isinstance(item, str) for item in self.argv):
@@ -186,10 +206,10 @@ class Step:
 class Grade:
     """How the session's leftovers are judged; tests enter the environment only after the settle."""
 
-    __slots__ = ("argv", "artifacts", "collect", "cwd", "env", "files", "image", "reward", "session", "timeout_ms")
+    __slots__ = ("argv", "artifacts", "collect", "combine", "cwd", "env", "files", "image", "least", "reward",
+                 "session", "timeout_ms")  # fmt: skip
 
-    def __init__(self, raw: dict[str, Any]) -> None:
-        w = "grade"
+    def __init__(self, raw: dict[str, Any], w: str = "grade") -> None:
         self.files = [Placed(item, f"{w}.files") for item in _take(raw, "files", list, w, [])]
         self.argv: list[str] = _take(raw, "argv", list, w)
         self.cwd: str = _take(raw, "cwd", str, w, "/")
@@ -209,13 +229,17 @@ class Grade:
         """Where the session's own output is put for the grader: {dir, match, path}, the last two as in Step.seal."""
         if self.session is not None and not str(self.session.get("dir", "")).startswith("/"):
             raise SpecError(f"{w}.session.dir must be an absolute path")
+        self.least: dict[str, float] = _take(raw, "least", dict, w, {})
+        """Of a step: key of its reward -> the number below which the steps after it do not begin."""
+        self.combine: str = _take(raw, "combine", str, w, "")
+        """Of a step: how the reader makes one grade of those of all steps; recorded as it is."""
 
 
 class RunSpec:
     """The whole of one attempt, as `spec.json` in the run directory holds it."""
 
-    __slots__ = ("collect", "engine", "environment", "grade", "hold", "id", "keep_environment", "origin", "raw",
-                 "settle", "steps")  # fmt: skip
+    __slots__ = ("collect", "cutoff_ms", "engine", "environment", "grade", "hold", "id", "keep_environment", "origin",
+                 "raw", "settle", "steps")  # fmt: skip
 
     def __init__(self, raw: dict[str, Any]) -> None:
         if raw.get("schema") != SCHEMA:
@@ -232,6 +256,8 @@ class RunSpec:
         """Absolute paths inside the environment that are copied out after the settle."""
         grade = _take(raw, "grade", (dict, type(None)), "spec", None)
         self.grade = Grade(grade) if grade is not None else None
+        self.cutoff_ms: int | None = _take(raw, "cutoff_ms", (int, type(None)), "spec", None)
+        """Of all timed steps together: each has what those before it left of it."""
         self.hold: dict[str, Any] | None = _take(raw, "hold", (dict, type(None)), "spec", None)
         """{key}: the environment is kept after the aftermath until the grader left a number under `key`, or an
         operator lets it go; needs settle "keep"."""
@@ -253,6 +279,7 @@ class RunSpec:
         """Every blob that the run needs on its machine."""
         setup, grade = self.environment.setup, self.grade
         beside = [step.verifier.files for step in self.steps if step.verifier]
+        beside += [one.files for step in self.steps for one in (step.before, step.grade) if one]
         beside += [service.files for service in self.environment.services]
         more = [setup.files if setup else [], grade.files if grade else [], *beside]
         return [*self.environment.files, *(one for files in more for one in files)]
@@ -271,6 +298,11 @@ class RunSpec:
                     raise SpecError(f"steps[{number}].secret_files: {place} does not lie below environment.tmpfs")
         if sum(step.verifier is not None for step in self.steps) > 1:
             raise SpecError("spec.steps has more than one verifier")
+        if self.grade is not None and any(step.grade for step in self.steps):
+            raise SpecError("spec.grade and the grades of steps exclude each other")
+        for step in self.steps:
+            if step.grade is not None and (step.grade.image or step.grade.session):
+                raise SpecError(f"step {step.name} can only be graded where the session was, by what it left there")
         if self.verified() and self.engine == "docker" and self.environment.network not in OWN:
             raise SpecError('a step with a verifier needs environment.network = "own": it looks from beside')
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from remote_agent import prelude
+from remote_agent.aftermath import grade_step
 from remote_agent.engine import EngineError
+from remote_agent.reward import shortfall
 from remote_agent.secret_files import SecretFiles
 from remote_agent.session import Session
 
@@ -26,7 +29,7 @@ class Steps:
         """False: a step lives on without us, and a supervisor that comes later goes on with it."""
         for number, step in enumerate(self.all):
             if not self._begun(step):
-                why = self._why_not(number)
+                why = self._why_not(number) or self._unready(step)
                 if why is not None:
                     self._skip(number, why)
                     break
@@ -40,6 +43,21 @@ class Steps:
                 self._close(number)
         self._files.remove()
         return True
+
+    def _unready(self, step: Step) -> str | None:
+        """What is put in and run before a step, once; why the step does not begin where that fails, and where the
+        steps before it left nothing of the run's time."""
+        left_ms = prelude.left_ms(self.run, step)
+        if left_ms is not None and left_ms <= 0:
+            return "the steps before it took all the time until the cutoff"
+        for again in (True, False):
+            try:
+                return prelude.prepare(self.run, step)
+            except EngineError as error:
+                if not again or not self.run.engine_answers():
+                    self.run.fault("start", "engine", f"step {step.name}: {error}")
+                    return f"what is to run before it could not be run: {error}"
+        return None
 
     def _begun(self, step: Step) -> bool:
         return self.run.last("armed", step.name) is not None
@@ -76,6 +94,11 @@ class Steps:
             return f"what step {before.name} left running could not be ended"
         if before.seal is not None and self.run.last("sealed", before.name) is None:
             return f"what step {before.name} said could not be sealed"
+        if before.grade is not None:
+            graded = self.run.last("step_graded", before.name)
+            short = "could not be graded" if graded is None else shortfall(graded, before.grade.least)
+            if short:
+                return f"step {before.name} {short}"
         if step.after_success and data["code"] != 0:
             code = "an unknown code" if data["code"] is None else f"code {data['code']}"
             return f"step {before.name} ended with {code}"
@@ -92,6 +115,8 @@ class Steps:
         run, step = self.run, self.all[number]
         run.result_step = None if run.last("result_seen", step.name) else step.result
         run.result_name = step.name
+        if (left_ms := prelude.left_ms(run, step)) is not None:
+            step.cutoff_ms = left_ms
         for _ in range(STEP_TRIES):
             try:
                 if not self._begun(step):
@@ -115,6 +140,25 @@ class Steps:
             run.seal(step)
         elif step.seal is not None and run.last("sealed", step.name) is None:
             run.fault("seal", "capture", f"what step {step.name} said could not be read to its end")
+        if number + 1 < len(self.all) and step.grade is not None and run.last("step_graded", step.name) is None:
+            self._grade(step)
+
+    def _grade(self, step: Step) -> None:
+        """Between two steps; what the grader left running is ended as what a step left is."""
+        run = self.run
+        for again in (True, False):
+            try:
+                self._end_others()
+                grade_step(run, step)
+                return self._end_others()
+            except EngineError as error:
+                if not again or not run.engine_answers():
+                    return run.fault("grade", "engine", str(error))
+
+    def _end_others(self) -> None:
+        """Ends what a grader left running, one of a supervisor before us among them."""
+        if self.run.spec.settle != "keep":
+            self.run.engine.kill_leftovers()
 
     def _sweep(self, number: int) -> None:
         """Ends what a step left running; services live on where a verifier or the task needs them."""

@@ -26,7 +26,10 @@ KINDS = {
     "armed": "the gate waits: step, pid, start_ticks, exec, basis",
     "start_failed": "the gate did not come up or ended before release; nothing ran: step, reason, detail",
     "intent": "an action is about to happen: action (release, stop, grade, ...), id",
-    "released": "the prompt was released; stamp taken just before the write: step, requested_ms, cutoff_ms, timed",
+    "step_prepared": "what a step finds was put in and run before it: step, code (0: it may begin), stdout, stderr, "
+    "seconds",
+    "released": "the prompt was released; stamp taken just before the write: step, requested_ms, cutoff_ms, timed, "
+    "then (names of the timed steps that follow; absent without any)",
     "exec_seen": "the program was seen exec'd (upper bound of the start): step",
     "transcript": "captured bytes after masking: stream (out, err), offset, text or b64",
     "services": "how the services beside the session are: when (over: the session has ended; else before), services "
@@ -55,6 +58,8 @@ KINDS = {
     "sealed": "what a step said, fixed before the next one: step, sha256, bytes and offset of its stdout as the "
     "transcript records first_seq to last_seq hold it, raw_sha256 (of the file; null where that says nothing), text "
     "(null), number (null), label",
+    "step_graded": "the grader's word on what one step left: step, combine (how one grade is made of all), and what "
+    "`graded` says",
     "stop_requested": "an operator asked to stop: id, by, reason",
     "signalled": "TERM or KILL was sent: signal, to, count, by",
     "exited": "the root process ended; stamp is the end of the time worked: step, code (null = unknown), basis, "

@@ -19,13 +19,14 @@ from task_packs.grading import Outcome, RawGrade, grade
 from task_packs.load import Pack, Task, load_pack
 from task_packs.lock import record_check, task_sha256
 from task_packs.session_files import SAID
+from task_packs.step_check import Place, walk
+from task_packs.step_files import REQUEST_SENTENCE, check_steps, stepped
 from task_packs.surroundings import container_env, solution_env
 
 CLEAN_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 REWARD_CAP_BYTES = 1 << 20
 SOLVED_TIMES = 5
 """How often a solution must pass, graded again and again in one workspace."""
-REQUEST_SENTENCE = "Please work on this task for"
 
 Grader = Callable[[Task, bool], Outcome]
 """Grades a fresh workspace of a task: untouched (False) or after its solution has run (True)."""
@@ -39,19 +40,22 @@ def check_pack(directory: Path) -> list[str]:
         return [str(error)]
     findings = []
     for task in pack.tasks:
-        if task.present or pack.manifest.source.access == "bundled":
+        if task.present or pack.manifest.source.access == "bundled" or (task.entry.steps and task.path.exists()):
             findings += _check_files(task)
         elif task.path.exists():
             findings.append(f"{task.path}: instruction.md is missing")
     findings += check_eta(pack) if pack.manifest.kind == "eta" else []
     listed = {task.path.resolve() for task in pack.tasks}
-    for path in sorted((pack.path / "tasks").glob("*/instruction.md")):
-        if path.parent.resolve() not in listed:
-            findings.append(f"{path.parent}: is not listed as a [[task]] in pack.toml")
+    told = [*pack.path.glob("tasks/*/instruction.md"), *pack.path.glob("tasks/*/steps")]
+    for folder in sorted({path.parent for path in told}):
+        if folder.resolve() not in listed:
+            findings.append(f"{folder}: is not listed as a [[task]] in pack.toml")
     return findings
 
 
 def _check_files(task: Task) -> list[str]:
+    if stepped(task):
+        return check_steps(task)
     findings = []
     try:
         text = task.instruction().decode()
@@ -139,9 +143,17 @@ def _words(outcome: Outcome) -> str:
 
 def grade_in_directory(task: Task, solve: bool) -> Outcome:
     """Grades a task in a private directory of this machine, not isolated; what it started is ended afterwards."""
+    if task.steps and solve:
+        return repeated(lambda: _in_directory(task, True), SOLVED_TIMES)
+    return _in_directory(task, solve)
+
+
+def _in_directory(task: Task, solve: bool) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="x") as name:
         root = Path(name)
         unpack(task.workspace_tar(), root)
+        if task.steps:
+            return walk(_place(task, root), task, solve)
         if solve and task.scripted:
             unpack(task.solution_tar(), root / "solution")
         if task.grade.session:
@@ -162,6 +174,31 @@ def grade_in_directory(task: Task, solve: bool) -> Outcome:
         finally:
             for group in groups:
                 _end_group(group)
+
+
+def _place(task: Task, root: Path) -> Place:
+    """A private directory for a walk through the steps of a task; what each program left running is ended."""
+    workdir, verifier = root / task.workdir.strip("/"), root / "logs/verifier"
+    workdir.mkdir(parents=True, exist_ok=True)
+
+    def put(tar: bytes, dest: str) -> None:
+        (root / dest.strip("/")).mkdir(parents=True, exist_ok=True)
+        unpack(tar, root / dest.strip("/"))
+
+    def run(argv: list[str], env: dict[str, str], limit_s: float, user: str) -> tuple[int | None, bytes]:
+        groups: list[int] = []
+        found = _run(argv, workdir, {**container_env(task, os.environ), **env}, limit_s, groups)
+        for group in groups:
+            _end_group(group)
+        return found
+
+    def remove(dest: str) -> None:
+        shutil.rmtree(root / dest.strip("/"), ignore_errors=True)
+
+    def graded(code: int | None, out: bytes) -> RawGrade:
+        return RawGrade(code, _read(verifier / "reward.json"), _read(verifier / "reward.txt"), out)
+
+    return Place(str(root), put, run, remove, graded)
 
 
 def _graded(task: Task, root: Path, groups: list[int]) -> Outcome:

@@ -24,6 +24,7 @@ from task_packs.load import Task
 from task_packs.rootfs import Log
 from task_packs.session_files import SAID
 from task_packs.set_up import set_up_argv, set_up_s
+from task_packs.step_check import Place, walk
 from task_packs.surroundings import (
     ARTIFACTS,
     around_grader,
@@ -91,6 +92,8 @@ def _in(
         tar = task.prepare_tar() if task.prepares else b""
         if fault := _ran(there, tar, PREPARE, argv, task, set_up_s(task), "root", {}):
             return Outcome("grader_error", detail=fault)
+    if task.steps:
+        return walk(_place(there, task, around), task, solve)
     if solve and task.scripted:
         env = solution_env(task, os.environ)
         argv = task.solution_argv(SOLUTION)
@@ -101,6 +104,24 @@ def _in(
         return repeated(lambda: _graded(there, task, solve, FIXED_PATH), times)
     with _moved_on(client, there, tag, task, log, around=around) as fresh:
         return repeated(lambda: _graded(fresh, task, solve, {}), times)
+
+
+def _place(there: Container, task: Task, around: Around) -> Place:
+    """A container for a walk through the steps of a task."""
+
+    def put(tar: bytes, dest: str) -> None:
+        _put(there, tar, dest, open_to_all=dest not in (TESTS, REWARD))
+
+    def run(argv: list[str], env: dict[str, str], limit_s: float, user: str) -> tuple[int | None, bytes]:
+        return _run(there, argv, task.workdir, {**(FIXED_PATH if user == "root" else {}), **env}, limit_s, user)
+
+    def remove(dest: str) -> None:
+        _run(there, ["rm", "-rf", dest], "/", {}, COLLECT_S)
+
+    def graded(code: int | None, said: bytes) -> RawGrade:
+        return RawGrade(code, _reward(there, "reward.json"), _reward(there, "reward.txt"), said)
+
+    return Place("", put, run, remove, graded, lambda: _open_to(there, around))
 
 
 def _ran(

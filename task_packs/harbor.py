@@ -23,6 +23,7 @@ from task_packs.harbor_parts import (
     memory,
     network_mode,
 )
+from task_packs.harbor_steps import read_steps
 from task_packs.harbor_toml import Section, read_toml
 from task_packs.surroundings import folder_hindrance
 
@@ -148,9 +149,8 @@ def hindrance(folder: Path) -> str:
     """Why the task in `folder` cannot be launched here although it can be read; empty when it can."""
     toml = folder / "task.toml"
     task = read_task_toml(toml) if toml.exists() else HarborTask()
-    if task.steps:
-        names = ", ".join(task.steps)
-        return f"has {len(task.steps)} steps with a prompt each ({names}): a run is timed over one prompt and one grade"
+    if task.steps and (why := next((one.hindrance for one in read_steps(toml).steps if one.hindrance), "")):
+        return why
     if task.os != "linux":
         return f"needs {task.os}"
     return folder_hindrance(folder, task, os.environ)

@@ -28,7 +28,8 @@ from task_packs.services import Composed, Inside
 from task_packs.session_files import SESSION_FILES, checked_session
 from task_packs.standing import Standing, standing
 from task_packs.surroundings import composed, task_hindrance
-from task_packs.variables import EMBEDDED
+from task_packs.task_steps import TaskStep, prompts_of_steps, solved_steps, steps_hindrance, steps_of, stripped
+from task_packs.variables import EMBEDDED, embedded
 
 BUILT_IN = Path(__file__).parent
 USERS = {"root": 0, "agent": 1000}
@@ -55,7 +56,7 @@ class Task:
     @property
     def present(self) -> bool:
         """Whether the task's files are here."""
-        return (self.path / "instruction.md").is_file()
+        return (self.path / "instruction.md").is_file() or prompts_of_steps(self.path)
 
     @property
     def requests_ms(self) -> tuple[int, ...]:
@@ -87,7 +88,13 @@ class Task:
     @property
     def hindrance(self) -> str:
         """Why the task cannot be launched although its files are here; empty when nothing stands in the way."""
-        return (hindrance(self.path) or task_hindrance(self, os.environ)) if self.path.is_dir() else ""
+        found = hindrance(self.path) or task_hindrance(self, os.environ) if self.path.is_dir() else ""
+        return found or steps_hindrance(self)
+
+    @cached_property
+    def steps(self) -> tuple[TaskStep, ...]:
+        """Its steps, each with a prompt and a grader of its own; none for a task of one prompt. PackError."""
+        return steps_of(self.path, self.uid) if self.harbor.steps else ()
 
     @cached_property
     def composed(self) -> Composed:
@@ -140,8 +147,8 @@ class Task:
 
     @property
     def scripted(self) -> bool:
-        """Whether the reference solution is a script that works in the environment."""
-        return (self.path / "solution/solve.sh").is_file()
+        """Whether the reference solution is a script, or one for each step, that works in the environment."""
+        return (self.path / "solution/solve.sh").is_file() or solved_steps(self.path)
 
     def session_env(self, folder: str) -> dict[str, str]:
         """What tells the grader of the session's files in `folder`, where it reads the session at all."""
@@ -213,19 +220,12 @@ class Task:
 
     def instruction(self) -> bytes:
         """The native text in UTF-8, the pack's native time texts removed; PackError when one does not occur once."""
+        if prompts_of_steps(self.path):
+            raise PackError(f"{self.path}: has {len(self.steps)} steps with a prompt each and no prompt of its own")
         path = self.path / "instruction.md"
         self._require(path)
         text = read_instruction(path)
-        for anchor in self.pack.manifest.prompt.strip:
-            if text.count(anchor) != 1:
-                raise PackError(
-                    f"{path}: the text {anchor!r} of prompt.strip in {self.pack.path / PACK_FILE} "
-                    f"occurs {text.count(anchor)} times, it must occur once"
-                )
-            text = text.replace(anchor, "")
-        if not text.strip():
-            raise PackError(f"{path}: is empty")
-        return text.encode("utf-8")
+        return stripped(path, text, [text], self.pack.manifest.prompt.strip, self.pack.path / PACK_FILE)
 
     def workspace_tar(self) -> bytes:
         """What the agent starts with, to be extracted at the root: the workdir and its files, owned by the user.
@@ -274,8 +274,7 @@ class Task:
 
     def verifier_env(self, known: Mapping[str, str]) -> dict[str, str]:
         """The grader's own variables, with ${NAME} and ${NAME:-default} filled in from `known`, else empty."""
-        return {name: EMBEDDED.sub(lambda found: known.get(found[1]) or found[2] or "", value)
-                for name, value in self.harbor.verifier_env}  # fmt: skip
+        return embedded(self.harbor.verifier_env, known)
 
     @property
     def verifier_names(self) -> frozenset[str]:

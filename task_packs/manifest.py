@@ -198,6 +198,8 @@ class TaskEntry(Table):
     requests: tuple[str, str, str] | None = None
     """Shortest, middle, longest, as "75s", "5m", "1.5h"."""
     requests_minutes: tuple[Number, Number, Number] | None = None
+    steps: bool = False
+    """Whether it has steps with a prompt each: requests are about one prompt, so such a task has none."""
     settle: Settle | None = None
     better: Better | None = None
     track: Track | None = None
@@ -212,6 +214,8 @@ class TaskEntry(Table):
     def _three(self) -> TaskEntry:
         if self.requests is not None and self.requests_minutes is not None:
             raise ValueError("give either requests or requests_minutes")
+        if self.steps and self.requests_ms:
+            raise ValueError("a task with steps has no requests: they are about one prompt")
         if list(self.requests_ms) != sorted(set(self.requests_ms)):
             raise ValueError("the three requests must ascend")
         return self
@@ -298,7 +302,9 @@ class Manifest(Table):
         for number, entry in enumerate(self.task):
             if self.kind == "eta" and entry.track is None:
                 raise ValueError(f"task[{number}].track: is missing")
-            if self.kind == "tasks" and not entry.requests_ms:
+            if entry.steps and self.kind == "eta":
+                raise ValueError(f"task[{number}].steps: an estimate is about one prompt")
+            if self.kind == "tasks" and not entry.requests_ms and not entry.steps:
                 raise ValueError(f"task[{number}]: give either requests or requests_minutes")
             if self.kind == "tasks" and entry.track is not None:
                 raise ValueError(f'task[{number}].track: is only for kind = "eta"')

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -53,6 +53,11 @@ def resolved(text: str, known: Known) -> str:
     """A value of task.toml: ${NAME} or ${NAME:-usual} is filled in where it is the whole value. Unfilled."""
     found = re.fullmatch(r"\$\{([^}:]+)(?::-(.*))?\}", text, re.DOTALL)
     return text if found is None else _chosen(found[1], found[2], False, known)
+
+
+def embedded(pairs: Iterable[tuple[str, str]], known: Mapping[str, str]) -> dict[str, str]:
+    """Variables with every ${NAME} and ${NAME:-usual} in them filled in, with nothing where there is no value."""
+    return {name: EMBEDDED.sub(lambda found: known.get(found[1]) or found[2] or "", value) for name, value in pairs}
 
 
 def interpolated(text: str, known: Known, depth: int = 0) -> str:

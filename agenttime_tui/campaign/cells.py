@@ -37,6 +37,8 @@ class TaskInfo:
     requests_ms: tuple[int, ...]
     """The task's own requests, shortest first; empty where it has none."""
     benchmark: str
+    steps: bool = False
+    """Whether its pack says that it has steps with a prompt each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +177,8 @@ def _cells(
 ) -> Iterator[Cell]:
     requests = requests_of(task.requests_ms, selection.requests_ms)
     where = f'task "{task.id}" of pack "{selection.pack}"'
+    if task.steps and study != "natural":
+        raise UserError(f"{where} {natural.only_natural(study)}", 2)
     wanted: list[tuple[str | None, int | None]] = [*requests.named_ms]
     if study != "duration":
         wanted = [("natural" if study == "natural" else None, None)]

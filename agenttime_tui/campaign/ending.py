@@ -20,7 +20,7 @@ def execution_of(facts: Facts, session: Session) -> str:
         return "staged"
     released, exited = session.released, session.exited
     if exited is not None:
-        return "lost" if session.rebooted else "ended"
+        return "lost" if session.rebooted else "running" if session.waiting else "ended"
     if released is not None:
         return "lost" if facts.of("ended") or newest.boot_id != released.boot_id else "running"
     if facts.of("ended"):
@@ -42,6 +42,8 @@ def ending_of(facts: Facts, session: Session, execution: str, outcome: str | Non
     cause = exited.data.get("cause")
     if cause in ("cutoff", "operator_stop"):
         return str(cause)
+    if session.stopped:
+        return "operator_stop"
     if outcome in OUTCOMES:
         return outcome
     code = whole(exited.data.get("code"))

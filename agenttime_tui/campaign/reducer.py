@@ -13,6 +13,7 @@ from agenttime_tui.campaign.counting import Verdict, decided, default_verdict
 from agenttime_tui.campaign.ending import STOPPED, ending_of, execution_of
 from agenttime_tui.campaign.facts import NS_PER_S, Facts, JournalRecord, text, whole
 from agenttime_tui.campaign.grading import read_grade
+from agenttime_tui.campaign.parts import in_parts, parts_of, whole_grade, whole_time, worked_before_ns
 from agenttime_tui.campaign.run import GradeFact, Run
 from agenttime_tui.campaign.study_facts import BROKEN_SEAL, study_extra, verified_grade
 from agenttime_tui.campaign.timing import Session, session_of, time_of
@@ -122,14 +123,18 @@ class RunState:
             execution = "lost"
         outcome, checks = self._read()
         ending = ending_of(facts, session, execution, outcome)
-        timing = time_of(facts, session, execution == "lost")
+        lost, several = execution == "lost", in_parts(facts)
+        timing = whole_time(facts, session, lost) if several else time_of(facts, session, lost)
+        parts = parts_of(facts, lost, self._grader, outcome) if several else []
         default = default_verdict(facts, session, timing, execution, ending, self._superseded_by)
         if abandoned is not None and default.counts == "pending":
             default = Verdict("no", f"abandoned: {text(abandoned.data.get('reason')) or 'no reason'} ({abandoned.by})")
         verdict = decided(default, latest(self._decisions, "count"))
         label = latest(self._decisions, "label")
         by_hand = sorted((one for one in self._decisions if one.action == "grade"), key=lambda one: one.at_utc_ns)
-        said = [*(one.data for one in facts.of("graded")), *(one.data for one in by_hand)]
+        said = [one.data for one in facts.of("graded")]
+        said += [] if (made := whole_grade(facts, parts)) is None else [made]
+        said += [one.data for one in by_hand]
         grades = [self._grader(data) for data in said]
         if not grades and (verified := verified_grade(facts)) is not None:
             grades = [verified]
@@ -152,12 +157,17 @@ class RunState:
             machine=self.attempt.machine,
             attempt=self.attempt.ordinal,
             engine=_engine(facts) or self.attempt.engine or None,
-            released_boot_ns=None if released is None else released.t_boot_ns,
+            released_boot_ns=None
+            if released is None or session.waiting
+            else released.t_boot_ns - (worked_before_ns(facts) if several else 0),
             boot_id=None if newest is None else (released or newest).boot_id,
             last_boot_ns=None if newest is None else newest.t_boot_ns,
             last_utc_ns=None if newest is None else newest.t_utc_ns,
-            ended_utc_ns=None if exited is None or session.rebooted else exited.t_utc_ns,
-            extra=base.extra | self._extra(session, grades, default, verdict) | _why(said, grades),
+            ended_utc_ns=None if exited is None or session.rebooted or session.waiting else exited.t_utc_ns,
+            extra=base.extra
+            | self._extra(session, grades, default, verdict)
+            | _why(said, grades)
+            | ({"steps": [one.as_json() for one in parts]} if parts else {}),
         )
 
     def _asked_here(self) -> Run:

@@ -23,6 +23,10 @@ class Session:
     exited: JournalRecord | None
     releases: int = 0
     ends: int = 0
+    waiting: bool = False
+    """Whether it has ended and a timed step that follows it may still begin."""
+    stopped: bool = False
+    """Whether an operator stopped the run after it and before the timed step that would have followed."""
 
     @property
     def rebooted(self) -> bool:
@@ -43,14 +47,39 @@ class Timing:
 
 def session_of(facts: Facts) -> Session:
     """The last timed step that was released, with the first end that followed."""
+    found = sessions_of(facts)
+    if found:
+        return found[-1]
+    ends = facts.of("exited")
+    return Session(None, ends[-1] if ends else None, 0, len(ends))
+
+
+def sessions_of(facts: Facts) -> list[Session]:
+    """The sessions whose times make that of the run, in order: the last timed step that was released, and before it
+    those that said that it follows them."""
     releases = [one for one in facts.of("released") if one.data.get("timed", True)]
     if not releases:
-        ends = facts.of("exited")
-        return Session(None, ends[-1] if ends else None, 0, len(ends))
+        return []
     step = releases[-1].data.get("step")
+    before = dict.fromkeys(one.data.get("step") for one in releases if step in following(one))
+    return [*(_session(facts, releases, one, False) for one in before), _session(facts, releases, step, True)]
+
+
+def following(released: JournalRecord) -> list[str]:
+    """The names of the timed steps that follow the one that was released."""
+    names = released.data.get("then")
+    return [one for one in names if isinstance(one, str)] if isinstance(names, list) else []
+
+
+def _session(facts: Facts, releases: list[JournalRecord], step: object, last: bool) -> Session:
     mine = [one for one in releases if one.data.get("step") == step]
     ends = [one for one in facts.of("exited", step) if one.seq > mine[0].seq]
-    return Session(mine[0], ends[0] if ends else None, len(mine), len(ends))
+    if not last or not ends or not following(mine[0]):
+        return Session(mine[0], ends[0] if ends else None, len(mine), len(ends))
+    skipped = facts.of("skipped")
+    waits = not skipped and not facts.of("settled") and not facts.of("ended")
+    asked = [one for one in facts.of("stop_requested") if skipped and ends[0].seq < one.seq < skipped[0].seq]
+    return Session(mine[0], ends[0], len(mine), len(ends), waits, bool(asked))
 
 
 def time_of(facts: Facts, session: Session, lost: bool) -> Timing:

@@ -13,6 +13,7 @@ from agenttime_tui.harness.labels import Label, label_of
 from agenttime_tui.harness.lines import EARLIER_S
 from agenttime_tui.harness.outcome import outcome_of
 from agenttime_tui.harness.view import Facts, Item
+from agenttime_tui.harness.worked import Worked
 from agenttime_tui.metrics import parsing
 from remote_agent.capture import body_bytes
 
@@ -118,6 +119,7 @@ class Observer:
         """The release of the first step: nothing of the run is older."""
         self._released: SeenRecord | None = None
         self._exited: SeenRecord | None = None
+        self._worked = Worked()
         self._captured: dict[str, bool] = {}
         self._broken = False
         self._last_seq = 0
@@ -138,6 +140,7 @@ class Observer:
             if record.seq <= self._last_seq:
                 continue
             self._last_seq = record.seq
+            self._worked.take(record)
             if record.kind == "transcript":
                 self._line(record)
             elif record.kind == "released":
@@ -164,6 +167,8 @@ class Observer:
         if exited is not None:
             self._items.update(dict(self._decoder.close(None)))
         self.facts.version = self.facts.version or self._installed
+        if self._worked.several and self.harness == "codex":
+            self.facts.tokens_partial = True  # it tells those of each session anew
         code = None if exited is None else exited.data.get("code")
         by_itself = exited is not None and exited.data.get("cause") == "own"
         whole = self._whole()
@@ -183,7 +188,9 @@ class Observer:
     def _line(self, record: SeenRecord) -> None:
         released = self._released
         at_s = None
-        if released is not None and released.boot_id == record.boot_id:
+        if self._worked.several:
+            at_s = self._worked.at_s(record.seq, record.boot_id, record.t_boot_ns)
+        elif released is not None and released.boot_id == record.boot_id:
             at_s = (record.t_boot_ns - released.t_boot_ns) / NS_PER_S
         try:
             data = body_bytes(record.data)

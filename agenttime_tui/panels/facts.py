@@ -10,7 +10,7 @@ from agenttime_tui.look.cellwidth import cells, fit, wrap
 from agenttime_tui.look.mode import Mode
 from agenttime_tui.look.rows import Part, Row, extent
 from agenttime_tui.look.sanitise import clean
-from agenttime_tui.panels import answered
+from agenttime_tui.panels import answered, steps
 from agenttime_tui.panels.chrome import numbers_in, title
 from agenttime_tui.panels.state import RunDetail
 from agenttime_tui.panels.verdict import ENDED_FACT, grade_word, score_text
@@ -30,7 +30,7 @@ def live_facts(detail: RunDetail, mode: Mode) -> list[Group]:
     if detail.capture_bytes is not None:
         capture.append((f" {numbers.size(detail.capture_bytes)}", "dim"))
     second: Group = [("capture", capture), ("clock", _clock(detail, mode)), ("counts", _counts(run))]
-    groups = (first, second, usage(detail), _habits(detail), _asked(detail), _more(detail))
+    groups = (first, _steps(run), second, usage(detail), _habits(detail), _asked(detail), _more(detail))
     return [group for group in groups if group]
 
 
@@ -64,8 +64,13 @@ def card_facts(detail: RunDetail, mode: Mode) -> list[Group]:
     if run.label:
         ending.append(("label", [(clean(run.label), "fg")]))
     answer: Group = [(name, numbers_in(clean(text))) for name, text in answered.facts(run)]
-    groups = (times, answer, grade, ending, usage(detail), _habits(detail), _asked(detail), _more(detail))
+    groups = (times, _steps(run), answer, grade, ending, usage(detail), _habits(detail), _asked(detail), _more(detail))
     return [group for group in groups if group]
+
+
+def _steps(run: Run) -> Group:
+    """The sessions of a run that has several."""
+    return [(name, numbers_in(clean(text))) for name, text in steps.facts(run)]
 
 
 def usage(detail: RunDetail) -> Group:

@@ -33,6 +33,8 @@ class Asked:
     """Not begun unless the step before ended by itself with code 0."""
     verified: bool = False
     """Whether the task's verifier polls beside it."""
+    part: str = ""
+    """Name of the task's step that it delivers, with the preparation and the grader of that step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +47,13 @@ class Outline:
     """Whether the task's grader judges what the session left."""
 
     @property
+    def timed(self) -> tuple[Asked, ...]:
+        """The steps whose times together are the run's; only a task with steps of its own has several."""
+        return tuple(step for step in self.steps if step.timed)
+
+    @property
     def measured(self) -> Asked:
-        """The step whose time is the run's."""
+        """The step whose time is the run's, or the first of those whose times are."""
         return next(step for step in self.steps if step.timed)
 
 

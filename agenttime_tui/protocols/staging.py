@@ -22,6 +22,7 @@ from agenttime_tui.protocols.outline import Asked, NotNow, Outline, Parent
 from agenttime_tui.protocols.prompt import Prompt
 from agenttime_tui.protocols.retrospection.fork_copy import fork_copy
 from agenttime_tui.protocols.starts import empties, start_tar
+from agenttime_tui.protocols.step_parts import step_parts
 from agenttime_tui.protocols.studies import ANYONE, outline_of
 from agenttime_tui.protocols.verifying import Polling
 from remote_agent.spec import SCHEMA
@@ -61,9 +62,10 @@ def launches(
     """The outline of a cell and the command of each of its steps; UserError where there can be none."""
     outline = outline_of(cell, task, parent)
     access = access or accesses.plain(agent)
-    started = []
+    started: list[Started] = []
     for asked in outline.steps:
-        turn = replace(asked.turn, **{"session": session_id(attempt), **access.turn_fields()})
+        own = f" {asked.part}" if started and asked.part else ""
+        turn = replace(asked.turn, **{"session": session_id(attempt + own), **access.turn_fields()})
         started.append(Started(asked, harness(agent.harness).command(agent, asked.prompt.bytes, task, turn)))
     return outline, started
 
@@ -125,11 +127,12 @@ def stage(
         "engine": engine,
         "origin": {**origin, **_origin(cell, task, agent, started, parent, about)},
         "environment": environment,
-        "steps": [_step(task, one, placed, polling) for one in started],
+        "steps": [_step(task, one, placed, polling) | step_parts(task, one.asked.part, placed) for one in started],
+        **({"cutoff_ms": cell.cutoff_ms} if len(outline.timed) > 1 else {}),
         "settle": task.settle if outline.start == "task" else "stop",
         "collect": _collected(task, outline, started),
         "grade": _grade(task, placed(task.tests_tar(), TESTS), grader_image, started[-1].launch.answer)
-        if outline.graded and not task.by_answer and not task.judged
+        if outline.graded and not task.by_answer and not task.judged and not task.steps
         else None,
         **({"hold": {"key": task.grade.key}} if outline.graded and task.live else {}),
     }
@@ -205,6 +208,7 @@ def _secrets(started: list[Started], access: Access) -> tuple[str, ...]:
 def _collected(task: Task, outline: Outline, started: list[Started]) -> list[str]:
     kept = [place for one in started for place in one.launch.keep]
     made = [task.workdir, *task.pack.manifest.outputs] if outline.start == "task" else []
+    made += [place for step in task.steps for place in step.harbor.artifacts]
     return list(dict.fromkeys([*made, *kept]))
 
 
@@ -216,7 +220,7 @@ def _grade(task: Task, tests: dict[str, str], image: str, answer: Answer | None)
         **({"image": image, **beside.sealed(task)} if image else {}),
         **told,
         "files": [tests],
-        "argv": argv if image else beside.collecting(task, argv),
+        "argv": argv if image else beside.collecting([one.command for one in task.harbor.collect], argv),
         "cwd": grader_workdir(task),
         "env": {**grader_env(task, os.environ), **task.session_env("{root}" + SAID), "VERIFIER_DIR": "{root}" + REWARD},
         "timeout_ms": task.grader_timeout_ms,
@@ -234,6 +238,8 @@ def _origin(
         "prompt_sha256": started[0].asked.prompt.sha256,
         "grade": task.grade.model_dump(mode="json", by_alias=True),
     }
+    if task.steps:
+        made["steps"] = {"strategy": task.steps[0].strategy, "of": len(task.steps)}
     if len(started) > 1:
         made["prompts_sha256"] = {one.asked.name: one.asked.prompt.sha256 for one in started}
     if (tools := started[-1].asked.turn.tools) != "native":

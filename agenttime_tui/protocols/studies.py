@@ -47,11 +47,13 @@ def delivered(cell: Cell, task: Task) -> Prompt:
 
 def _outline(cell: Cell, task: Task, parent: Parent) -> Outline:
     study, variant = cell.study, cell.variant or ""
+    if task.steps and study != "natural":
+        raise NotNow(natural.only_natural(study, [step.name for step in task.steps]))
     if study == "duration" and cell.requested_ms is not None and cell.middle_ms is not None:
         prompt = duration.prompt(task.instruction(), cell.requested_ms, cell.middle_ms, cell.wording)
         return Outline((Asked(prompt, cell.cutoff_ms, requested_ms=cell.requested_ms),))
     if study == "natural":
-        return Outline((Asked(natural.prompt(task.instruction()), cell.cutoff_ms),))
+        return natural.outline(task, cell.cutoff_ms)
     if study == "forecast":
         return forecast.outline(task.instruction(), variant or "paper", task.pack.family)
     if study == "same-turn":

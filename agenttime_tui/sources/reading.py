@@ -19,11 +19,17 @@ class Reading:
     def __init__(self, harness: str, first: int) -> None:
         self._decoder = decoder(harness)
         self._first = first
+        self._shifts: list[int] = []
+        """Items from which on the events lie one place further."""
 
     @property
     def facts(self) -> Facts:
         """What is counted so far."""
         return self._decoder.facts
+
+    def make_room(self, events: int) -> None:
+        """Leaves a place for an event of somebody else's after the `events` that there are."""
+        self._shifts.append(events - self._first - len(self._shifts))
 
     def feed(self, seq: int, at_s: float | None, utc_ns: int, stream: str, data: bytes) -> list[Event]:
         """The events of one line; an event may come again, completed, under its old index and with a later `utc_ns`."""
@@ -31,7 +37,7 @@ class Reading:
 
     def _event(self, index: int, item: Item, utc_ns: int) -> Event:
         return Event(
-            self._first + index,
+            self._first + index + sum(index >= start for start in self._shifts),
             DRAWN.get(item.kind, item.kind),
             item.text,
             item.at_s,

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from agenttime_tui.harness.view import Facts
+from agenttime_tui.harness.worked import Worked, sessions_in
 from agenttime_tui.panels.state import Event, TranscriptPage
 from agenttime_tui.protocols import duration
 from agenttime_tui.sources.reading import Reading
@@ -29,6 +30,12 @@ class Transcript:
         self.events: list[Event] = []
         if spec is not None:
             self._prompt(spec)
+        self._worked: Worked | None = Worked() if sessions_in(spec) else None
+        """Of a run with several sessions, each with a prompt of its own."""
+        self._later = {} if spec is None else {str(one["name"]): one for one in sessions_in(spec)[1:]}
+        self._begun: list[RecordRow] = []
+        """Their releases that no line has followed yet."""
+        self._marked_seq = 0
         self._reading = Reading(harness, len(self.events))
 
     @property
@@ -41,13 +48,38 @@ class Transcript:
         if self._released_ns is None:
             released = next(iter(reader.records(run_id, kinds=["released"])), None)
             self._released_ns = released.t_boot_ns if released else None
+        self._mark(reader, run_id)
         while rows := reader.transcript_page(run_id, self._last_seq, PAGE):
+            self._mark(reader, run_id)
             for row in rows:
                 self._take(row)
             self._last_seq = rows[-1].seq
+        self._deliver(None)
+
+    def _mark(self, reader: Reader, run_id: str) -> None:
+        """Takes in the sessions that began and ended since; none of a page of lines is older than the page's own."""
+        if self._worked is None:
+            return
+        for record in reader.records(run_id, since=self._marked_seq, kinds=["released", "exited"]):
+            self._worked.take(record)
+            self._marked_seq = record.seq
+            if record.kind == "released" and record.data.get("step") in self._later:
+                self._begun.append(record)
+
+    def _deliver(self, before: int | None) -> None:
+        """Shows the prompts that were released before a record, or all that were."""
+        while self._worked is not None and self._begun and (before is None or self._begun[0].seq < before):
+            released = self._begun.pop(0)
+            step = self._later[str(released.data.get("step"))]
+            at_s = self._worked.at_s(released.seq + 1, released.boot_id, released.t_boot_ns)
+            self._reading.make_room(len(self.events))
+            self.events.append(Event(len(self.events), "prompt", _text(step), at_s, released.t_utc_ns))
 
     def _take(self, row: RecordRow) -> None:
         at_s = None if self._released_ns is None else (row.t_boot_ns - self._released_ns) / 1e9
+        if self._worked is not None:
+            self._deliver(row.seq)
+            at_s = self._worked.at_s(row.seq, row.boot_id, row.t_boot_ns)
         data = body_bytes(row.data)
         for event in self._reading.feed(row.seq, at_s, row.t_utc_ns, row.data["stream"], data):
             if event.index < len(self.events):
@@ -56,12 +88,16 @@ class Transcript:
                 self.events.append(event)
 
     def _prompt(self, spec: Mapping[str, Any]) -> None:
-        step = (spec.get("steps") or [{}])[0]
-        text = step.get("stdin") or (step.get("argv") or [""])[-1]
+        text = _text((spec.get("steps") or [{}])[0])
         cell = (spec.get("origin") or {}).get("cell") or {}
         asked, middle = cell.get("requested_ms"), (cell.get("spec") or {}).get("middle_ms")
         phrase = f"full {duration.phrase(asked, middle)}" if asked and middle else ""
         self.events.append(Event(0, "prompt", text, 0.0, phrase=phrase if phrase in text else ""))
+
+
+def _text(step: Mapping[str, Any]) -> str:
+    """The prompt of a step: what goes to its stdin, else its last argument."""
+    return str(step.get("stdin") or (step.get("argv") or [""])[-1])
 
 
 class Transcripts:

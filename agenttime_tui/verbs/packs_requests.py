@@ -69,13 +69,17 @@ def requests(context: Context) -> int:
 
 
 def proposed(pack: Pack, runs: Sequence[Run]) -> list[Proposed]:
-    """The pack's tasks in their order, with what the counted natural runs among `runs` say of each."""
+    """The pack's tasks in their order, with what the counted natural runs among `runs` say of each.
+
+    Those with steps are left out: a request is about one prompt.
+    """
     natural = [
         run for run in runs
         if run.study == "natural" and run.counts == "yes" and run.worked_s and run.benchmark == pack.family
         and run.extra.get("pack", pack.name) == pack.name
     ]  # fmt: skip
-    return [_of_task(task, [run for run in natural if run.task == task.id]) for task in pack.tasks]
+    tasks = [task for task in pack.tasks if not task.entry.steps]
+    return [_of_task(task, [run for run in natural if run.task == task.id]) for task in tasks]
 
 
 def _of_task(task: Task, runs: Sequence[Run]) -> Proposed:

@@ -11,10 +11,11 @@ from agenttime_tui import run_remarks
 from agenttime_tui.campaign.attempt import OBSERVED
 from agenttime_tui.campaign.run import Run
 from agenttime_tui.errors import UserError
+from agenttime_tui.harness.worked import Worked, sessions_in
 from agenttime_tui.library import find_run, runs_of
 from agenttime_tui.look import durations
 from agenttime_tui.look.sanitise import clean
-from agenttime_tui.panels import answered
+from agenttime_tui.panels import answered, steps
 from agenttime_tui.verbs import lines
 from agenttime_tui.verbs.context import Context, table, utc_text
 from remote_agent.capture import body_bytes
@@ -67,7 +68,7 @@ def _card(run: Run) -> Iterator[tuple[str, str]]:
         yield "", f"{run.worked_s:.3f} s" + (" or more: it was stopped" if run.lower_bound else "")
     if run.cutoff_s is not None:
         yield "cutoff", durations.worked(run.cutoff_s)
-    for name, value in answered.facts(run):
+    for name, value in (*answered.facts(run), *steps.facts(run, why=True)):
         yield name, clean(value)
     yield "execution", run.execution
     yield "ending", (run.ending or "not yet").replace("_", " ")
@@ -141,7 +142,9 @@ def transcript(context: Context) -> int:
     with context.reader() as reader:
         run_id = find_run(reader, context.args.id)
         records = reader.records(run_id, kinds=["transcript"])
-        released = next(iter(reader.records(run_id, kinds=["released"])), None)
+        marks = reader.records(run_id, kinds=["released", "exited"])
+        released = next((one for one in marks if one.kind == "released"), None)
+        several = bool(sessions_in(reader.spec(run_id)))
     stream = context.args.stream or ("out" if context.args.raw else None)
     records = [record for record in records if stream in (None, record.data["stream"])]
     if context.args.raw:
@@ -149,6 +152,9 @@ def transcript(context: Context) -> int:
             sys.stdout.buffer.write(body_bytes(record.data))
         return 0
     offsets = [(record.t_boot_ns - released.t_boot_ns) / 1e9 if released else None for record in records]
+    if several:
+        worked = Worked(marks)
+        offsets = [worked.at_s(record.seq, record.boot_id, record.t_boot_ns) for record in records]
     if context.json:
         context.answer(
             {

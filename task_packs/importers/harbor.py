@@ -13,6 +13,7 @@ from task_packs.importers.protocol import Found, FoundTask, task_folder
 from task_packs.importers.source import commit_of
 from task_packs.importers.trees import copy_tree
 from task_packs.manifest import Manifest
+from task_packs.task_steps import steps_of
 
 DEEP_AT_MOST = 5
 HIDDEN = frozenset({"cheat"})
@@ -69,12 +70,11 @@ def task_directories(path: Path) -> Iterator[Path]:
 
 def _look(folder: Path) -> str:
     """Reads what must be readable; what stands in the way of a run. PackError for a task that is no task."""
-    task = read_task_toml(folder / "task.toml")
-    for step in task.steps:
-        if "/" in step or step in (".", ".."):
-            raise PackError(f"{folder / 'task.toml'}: steps: {step!r} is no name of a directory")
-        read_instruction(folder / "steps" / step / "instruction.md")
-    if task.steps:
+    read_task_toml(folder / "task.toml")
+    steps = steps_of(folder, 0)
+    if steps:
+        for step in steps:
+            step.text, step.test  # noqa: B018
         return hindrance(folder)
     if not read_instruction(folder / "instruction.md").strip():
         raise PackError(f"{folder / 'instruction.md'}: is empty")

@@ -19,6 +19,10 @@ DATA: list[dict[str, Any]] = [
     {"step": "work", "code": 0, "cause": "own"},
     {"step": "work", "code": 1, "cause": "cutoff", "interval": [1, 2]},
     {"step": "ask", "timed": False},
+    {"step": "work", "then": ["more", "last"]},
+    {"step": "more", "then": 3, "code": 0},
+    {"step": "more", "combine": "final", "code": 0, "reward": {"name": "reward.txt", "text": "0.5"}},
+    {"step": "last", "reason": "too little", "reward": "none"},
     {"action": "release", "flag": "suspend", "amount_ns": 10**9, "typed": "disk", "where": "session"},
     {"stream": "out", "intact": True, "status": "scored", "value": 0.5},
     {"from_seq": 2, "to_seq": 3},
@@ -63,7 +67,7 @@ def test_every_journal_gives_known_states_and_no_invented_time(records: list[Rec
     assert run.time.status in ("none", "live", "valid", "review", "invalid")
     if not any(one.kind == "released" and one.data.get("timed", True) for one in records):
         assert run.worked_s is None
-    if run.time.status == "valid":
+    if run.time.status == "valid" and "steps" not in run.extra:
         released = next(one for one in records if one.t_boot_ns == run.released_boot_ns and one.kind == "released")
         ends = [one for one in records if one.kind == "exited" and one.seq > released.seq and one.boot_id == BOOT]
         assert run.worked_s in [(one.t_boot_ns - released.t_boot_ns) / S for one in ends] or released.boot_id != BOOT

@@ -149,9 +149,9 @@ def test_a_named_pipe_in_a_task_is_refused(tmp_path: Path) -> None:
         ),
         (HARBOR_TOML + 'os = "windows"\n', {}, "needs windows"),
         (
-            'steps = [{ name = "one" }, { name = "two" }]\n',
+            'steps = [{ name = "one" }, { name = "two", verifier = { environment_mode = "separate" } }]\n',
             {"steps__one__instruction.md": "a\n", "steps__two__instruction.md": "b\n"},
-            "has 2 steps with a prompt each (one, two)",
+            "grades its step two in an environment of its own",
         ),
     ],
 )
