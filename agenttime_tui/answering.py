@@ -14,8 +14,8 @@ from store.rows import RecordRow
 from task_packs.answers import NotGraded, grade_message, read_key
 from task_packs.errors import PackError
 from task_packs.grading import RawGrade, grade
-from task_packs.load import Task
 from task_packs.lock import read_lock
+from task_packs.task import Task
 
 ACTION = "grade"
 """The operator record that holds such a grade; its data has the keys of a `graded` journal record."""

@@ -20,8 +20,9 @@ from agenttime_tui.judge import key_name, keyless
 from agenttime_tui.look.sanitise import clean
 from store.reader import Reader
 from task_packs.errors import ImageError, PackError
-from task_packs.load import Task, load_pack
+from task_packs.load import load_pack
 from task_packs.session_files import session_tar
+from task_packs.task import Task
 
 TAIL_CHARS = 4000
 SURE_CHARS = 8
@@ -77,7 +78,7 @@ def grade_copied(
     """The data of a `graded` record; UserError where no engine answers here or it does not do as it is asked."""
     from docker.errors import DockerException
 
-    from task_packs.container_check import grade_copy
+    from task_packs.checking.containers import grade_copy
 
     task = copy.task
     client = engine_here()

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from task_packs.archive import walk
 from task_packs.errors import PackError
-from task_packs.load import Pack, Task
+from task_packs.load import Pack
 from task_packs.manifest import Eta
+from task_packs.task import Task
 
 LINE = re.compile(r"([0-9a-f]{64})[ *] ?(tasks/\S+/solution/solve\.sh)")
 WITHHELD = "solution/solve.sh"

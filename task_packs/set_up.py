@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 
-from task_packs.harbor import dockerfile_entrypoint
-from task_packs.harbor_parts import Healthcheck
-from task_packs.load import Task
+from task_packs.harbor.parts import Healthcheck
+from task_packs.harbor.task import dockerfile_entrypoint
+from task_packs.harbor.variables import NAME
 from task_packs.surroundings import container_env, health_checks
-from task_packs.variables import NAME
+from task_packs.task import Task
 
 PREPARE_S = 1800.0
 

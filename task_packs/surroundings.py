@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from task_packs.compose.services import Composed
 from task_packs.errors import PackError
-from task_packs.harbor_parts import MAIN, Artifact, Healthcheck
-from task_packs.services import Composed
-from task_packs.variables import NAME, Known, Unfilled, is_secret, resolved
+from task_packs.harbor.parts import MAIN, Artifact, Healthcheck
+from task_packs.harbor.variables import NAME, Known, Unfilled, is_secret, resolved
 
 if TYPE_CHECKING:
-    from task_packs.harbor import HarborTask
-    from task_packs.load import Task
+    from task_packs.harbor.task import HarborTask
+    from task_packs.task import Task
 
 COMPOSE = ("docker-compose.yaml", "docker-compose.yml")
 ARTIFACTS = "/logs/artifacts"
@@ -44,7 +44,7 @@ def composed(folder: Path, task: HarborTask, known: Mapping[str, str]) -> Compos
     path = compose_file(folder)
     if path is None:
         return Composed()
-    from task_packs.compose import read_compose  # only where there is something to read: it takes 30 ms
+    from task_packs.compose.reading import read_compose  # only where there is something to read: it takes 30 ms
 
     given = filled(f"{folder / 'task.toml'}: environment.env", task.env, Known(known))
     return read_compose(

@@ -11,7 +11,7 @@ from agenttime_tui.campaign.ending import STOPPED, ending_of
 from agenttime_tui.campaign.facts import NS_PER_S, Facts, text, whole
 from agenttime_tui.campaign.run import GradeFact, TimeFact
 from agenttime_tui.campaign.timing import Session, Timing, following, sessions_of, time_of
-from task_packs.step_grading import Rewards, combined, rewards_in
+from task_packs.steps.grading import Rewards, combined, rewards_in
 
 STATUSES = ("none", "live", "valid", "review", "invalid")
 """Of a time, from the one that says least against it to the one that says most."""

@@ -29,7 +29,7 @@ from store.reader import Reader
 from store.rows import OperatorRow
 from store.writer import Writer
 from task_packs.errors import PackError
-from task_packs.load import Task
+from task_packs.task import Task
 
 APP = "agenttime"
 """The name under which the app itself writes down what it decided."""

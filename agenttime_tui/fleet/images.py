@@ -15,16 +15,16 @@ from agenttime_tui.fleet.link import Link
 from agenttime_tui.fleet.machine import Machine
 from agenttime_tui.fleet.tool_mounts import lacking
 from agenttime_tui.fleet.tunnel import forward_unix_socket
+from task_packs.compose.services import Service
 from task_packs.errors import ImageError
-from task_packs.images import ensure_image
-from task_packs.load import Task
-from task_packs.services import Service
-from task_packs.task_images import (
+from task_packs.images.of_tasks import (
     ensure_service_image,
     ensure_task_image,
     ensure_verifier_image,
     has_grader_image,
 )
+from task_packs.images.recipes import ensure_image
+from task_packs.task import Task
 
 ENGINE_S = 600
 FLOOR_BYTES = 256 << 20

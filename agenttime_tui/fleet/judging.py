@@ -20,7 +20,7 @@ from agenttime_tui.fleet.outputs import copy_outputs
 from agenttime_tui.judge import later
 from store.reader import Reader
 from task_packs.errors import PackError
-from task_packs.load import Task
+from task_packs.task import Task
 
 IMAGES_S = 3600.0
 """How long images may take to be made, beside the grader's own time."""

@@ -27,7 +27,8 @@ from agenttime_tui.protocols.verifying import Polling
 from store.reader import Reader
 from store.rows import AttemptRow, CampaignRow
 from store.writer import Writer
-from task_packs.load import Pack, Task
+from task_packs.load import Pack
+from task_packs.task import Task
 
 
 class Orders:

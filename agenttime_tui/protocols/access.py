@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from agenttime_tui.campaign.plan import AccountConfig, AgentConfig
 from agenttime_tui.harness.protocol import Door, Turn
 from agenttime_tui.harness.routes import LOGIN_FILE, route_of
-from task_packs.load import Task
+from task_packs.task import Task
 
 NETWORKS = {"none": "none", "model-only": "none", "allowlist": "none", "public": "bridge"}
 """Policy -> the engine's network. The way to a model, where a CLI needs one, is a door of its own."""

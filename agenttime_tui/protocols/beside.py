@@ -9,12 +9,12 @@ from shlex import quote
 from typing import Any
 
 from task_packs.archive import tar_at
-from task_packs.harbor_parts import MAIN, Artifact
-from task_packs.load import Task
-from task_packs.services import Copied, Service, Volume
+from task_packs.compose.services import Copied, Service, Volume
+from task_packs.harbor.parts import MAIN, Artifact
+from task_packs.harbor.variables import NAME
 from task_packs.set_up import set_up_argv, set_up_s
 from task_packs.surroundings import artifacts, container_env, grader_workdir
-from task_packs.variables import NAME
+from task_packs.task import Task
 
 Put = Callable[[bytes, str], dict[str, str]]
 """Keeps a tar and says where it goes: (bytes, place) -> a placed blob of the spec."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from agenttime_tui.protocols import duration
 from agenttime_tui.protocols.outline import Asked, Outline
 from agenttime_tui.protocols.prompt import Cutoff, Prompt, check_native, make_prompt
-from task_packs.load import Task
-from task_packs.step_prompts import step_instruction
+from task_packs.steps.prompts import step_instruction
+from task_packs.task import Task
 
 DEFAULT_CUTOFF_MS = 24 * 3_600_000
 """For a task without requests. The published natural runs had no cap; a rented machine needs one."""

@@ -26,9 +26,9 @@ from agenttime_tui.protocols.step_parts import step_parts
 from agenttime_tui.protocols.studies import ANYONE, outline_of
 from agenttime_tui.protocols.verifying import Polling
 from remote_agent.spec import SCHEMA
-from task_packs.load import Task
 from task_packs.session_files import SAID
 from task_packs.surroundings import brought, container_env, grader_env, grader_workdir
+from task_packs.task import Task
 
 TESTS, REWARD, PREPARE = "/tests", "/logs/verifier", "/prepare"
 POLLING = Polling()

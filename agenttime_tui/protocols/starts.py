@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from agenttime_tui.protocols.outline import NotNow, Start
 from task_packs.archive import walk
-from task_packs.load import Task
+from task_packs.task import Task
 
 MTIME_S = 315_619_200
 EVIDENCE = "evidence"

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from agenttime_tui.protocols import beside
-from task_packs.load import Task
-from task_packs.step_prompts import step_env
-from task_packs.task_steps import TaskStep
+from task_packs.steps.prompts import step_env
+from task_packs.steps.step import TaskStep
+from task_packs.task import Task
 
 TESTS, REWARD = "/tests", "/logs/verifier"
 READY_MS = 1_800_000

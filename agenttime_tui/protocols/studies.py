@@ -12,7 +12,7 @@ from agenttime_tui.protocols.prompt import Prompt, PromptRefused, make_prompt
 from agenttime_tui.protocols.retrospection.question import QUESTION, REBUILT
 from task_packs import eta as eta_pack
 from task_packs.errors import PackError
-from task_packs.load import Task
+from task_packs.task import Task
 
 RUNNABLE = ("duration", "natural", "forecast", "retrospection", "same-turn", "self-score", "eta")
 """Studies that can be launched."""

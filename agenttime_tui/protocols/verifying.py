@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from agenttime_tui.protocols.eta import POLL_MS, POLL_TIMEOUT_MS
-from task_packs.load import Task
 from task_packs.surroundings import grader_env
+from task_packs.task import Task
 
 POLL = r"""
 out=$1 key=$2 min=$3; shift 3

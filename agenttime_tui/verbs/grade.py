@@ -25,7 +25,8 @@ from remote_agent.reward import scored
 from store.reader import Reader
 from store.rows import OperatorRow, RecordRow
 from task_packs.errors import ImageError, PackError
-from task_packs.load import Task, load_pack
+from task_packs.load import load_pack
+from task_packs.task import Task
 
 HELD_S = 1800.0
 """How long a held run's grader is waited for."""

@@ -13,12 +13,13 @@ from agenttime_tui.look.sanitise import clean
 from agenttime_tui.protocols import duration
 from agenttime_tui.protocols.prompt import PromptRefused
 from agenttime_tui.verbs.context import Context, table
-from task_packs.check import Grader, check_pack, grade_in_directory, verify_pack
-from task_packs.container_check import container_grader
+from task_packs.checking.containers import container_grader
+from task_packs.checking.pack import Grader, check_pack, grade_in_directory, verify_pack
 from task_packs.errors import PackError
 from task_packs.grading import Outcome
-from task_packs.load import BUILT_IN, Pack, Task, find_packs, load_pack, study_families
+from task_packs.load import BUILT_IN, Pack, find_packs, load_pack, study_families
 from task_packs.surroundings import brought
+from task_packs.task import Task
 
 CELLS_PER_TASK = 3
 LIVE = "Graded live: what a session leaves is kept alive, and its slot held, until it is graded or released."

@@ -12,8 +12,9 @@ from agenttime_tui.fleet.visit import visit
 from agenttime_tui.look.sanitise import clean
 from agenttime_tui.verbs.context import Context
 from agenttime_tui.verbs.machines import known_machine
-from task_packs.load import Pack, Task, load_pack
-from task_packs.task_images import has_grader_image
+from task_packs.images.of_tasks import has_grader_image
+from task_packs.load import Pack, load_pack
+from task_packs.task import Task
 
 
 def build(context: Context) -> int:

@@ -13,7 +13,8 @@ from agenttime_tui.look import durations
 from agenttime_tui.look.sanitise import clean
 from agenttime_tui.verbs.context import Context, table
 from task_packs.ladder import Proposal, geometric_mean, propose
-from task_packs.load import Pack, Task, load_pack
+from task_packs.load import Pack, load_pack
+from task_packs.task import Task
 from task_packs.toml_text import toml_text
 
 HEAD = ["task", "agents", "runs", "natural", "requests", "now", ""]

@@ -12,7 +12,7 @@ from agenttime_tui.fleet.visit import visit
 from agenttime_tui.look.sanitise import clean
 from agenttime_tui.verbs.asking import found_run
 from agenttime_tui.verbs.context import Context
-from task_packs.load import Task
+from task_packs.task import Task
 
 
 def regraded(context: Context, run: str, task: Task) -> dict[str, Any]:

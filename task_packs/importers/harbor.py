@@ -8,12 +8,12 @@ from functools import partial
 from pathlib import Path
 
 from task_packs.errors import PackError
-from task_packs.harbor import hindrance, read_instruction, read_task_toml
+from task_packs.harbor.task import hindrance, read_instruction, read_task_toml
 from task_packs.importers.protocol import Found, FoundTask, task_folder
 from task_packs.importers.source import commit_of
 from task_packs.importers.trees import copy_tree
 from task_packs.manifest import Manifest
-from task_packs.task_steps import steps_of
+from task_packs.steps.step import steps_of
 
 DEEP_AT_MOST = 5
 HIDDEN = frozenset({"cheat"})

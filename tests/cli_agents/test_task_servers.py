@@ -12,7 +12,7 @@ import pytest
 from agenttime_tui.harness import harness
 from agenttime_tui.harness.decoders import decoder
 from agenttime_tui.harness.protocol import Door, Launch, Turn
-from task_packs.harbor_parts import McpServer
+from task_packs.harbor.parts import McpServer
 from tests.cli_agents.place import Done, Place
 from tests.cli_agents.tool_servers import FOUND, GUESTS, GUESTS_TOOL, TOOL, HttpServer, shell_server
 from tests.clis import toolset

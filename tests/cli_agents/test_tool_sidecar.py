@@ -9,7 +9,7 @@ import docker
 import pytest
 
 from agenttime_tui.harness.config_home import program
-from task_packs.images import ensure_image
+from task_packs.images.recipes import ensure_image
 from task_packs.manifest import Recipe
 from tests.cli_agents.path_plan import APIS, HARNESSES, HEAD, KEY, TOKEN, Kept, agent_table, small_pack, tasks
 from tests.cli_agents.tool_servers import FOUND, SHELL, TOOL

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from agenttime_tui.harness import scripted
-from task_packs.check import unpack
+from task_packs.checking.pack import unpack
 from task_packs.load import load_pack
 
 DASH = ["dash"] if shutil.which("dash") else ["sh"]

@@ -19,8 +19,8 @@ from agenttime_tui.harness.observe import observe
 from agenttime_tui.harness.protocol import Launch, Turn
 from remote_agent.capture import body
 from remote_agent.wire import Record
-from task_packs.harbor import read_task_toml
-from task_packs.harbor_parts import McpServer
+from task_packs.harbor.parts import McpServer
+from task_packs.harbor.task import read_task_toml
 from tests.harness.launches import Agent, Task, shipped
 
 ID = "01a22b75-6a4c-7131-b385-ed9d0312a294"

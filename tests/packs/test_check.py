@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from task_packs.check import check_pack, grade_in_directory, verify_pack
+from task_packs.checking.pack import check_pack, grade_in_directory, verify_pack
 from task_packs.grading import Outcome
-from task_packs.load import Task, load_pack
+from task_packs.load import load_pack
+from task_packs.task import Task
 from tests.packs.packfile import PACK, write_pack, write_task
 
 

@@ -13,7 +13,8 @@ from agenttime_tui.campaign.cells import Cell, TaskInfo, make_cells
 from agenttime_tui.campaign.plan import AgentConfig, make_plan
 from agenttime_tui.harness.protocol import Launch
 from agenttime_tui.protocols.staging import command_of, stage
-from task_packs.load import Task, load_pack
+from task_packs.load import load_pack
+from task_packs.task import Task
 from tests.cli.app import App
 from tests.harness.launches import shipped
 from tests.packs.copies import gpqa_csv, imported, json_lines

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from task_packs.compose import read_compose
-from task_packs.compose_parts import Check
-from task_packs.compose_yaml import read_yaml
+from task_packs.compose.parts import Check
+from task_packs.compose.reading import read_compose
+from task_packs.compose.services import Composed, Copied, Service, Volume
+from task_packs.compose.yaml_text import read_yaml
 from task_packs.errors import PackError
-from task_packs.services import Composed, Copied, Service, Volume
-from task_packs.variables import Known, Unfilled, interpolated, resolved
+from task_packs.harbor.variables import Known, Unfilled, interpolated, resolved
 
 ENV = Known({"HOME": "/h", "EMPTY": "", "API_KEY": "of-the-operator"}, {"GIVEN": "g", "TASK_TOKEN": "dummy"})
 

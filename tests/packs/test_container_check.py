@@ -9,14 +9,14 @@ from pathlib import Path
 import docker
 import pytest
 
-from task_packs import container_check
-from task_packs.check import verify_pack
-from task_packs.container_check import container_grader
+from task_packs.checking import containers as container_check
+from task_packs.checking.containers import container_grader
+from task_packs.checking.pack import verify_pack
 from task_packs.grading import Outcome
-from task_packs.images import ensure_image
-from task_packs.load import Task
+from task_packs.images.recipes import ensure_image
 from task_packs.lock import read_lock
 from task_packs.manifest import Recipe
+from task_packs.task import Task
 from tests.cli.app import App
 from tests.packs.copies import files, harbor_task, imported
 

@@ -10,11 +10,12 @@ from typing import Any
 import docker
 import pytest
 
-from task_packs import container_check
-from task_packs.check import verify_pack
-from task_packs.container_check import container_grader
+from task_packs.checking import containers as container_check
+from task_packs.checking.containers import container_grader
+from task_packs.checking.pack import verify_pack
 from task_packs.grading import Outcome
-from task_packs.load import Task, load_pack
+from task_packs.load import load_pack
+from task_packs.task import Task
 from tests.cli.app import App
 from tests.cli.test_stepped_runs import PLAN
 from tests.packs.stepped import FILES, PACK, write_stepped

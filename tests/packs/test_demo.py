@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from task_packs.check import grade_in_directory
-from task_packs.load import Task, load_pack
+from task_packs.checking.pack import grade_in_directory
+from task_packs.load import load_pack
+from task_packs.task import Task
 
 TASKS = [task.id for task in load_pack("demo").tasks]
 

@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from task_packs.check import check_pack, grade_in_directory
+from task_packs.checking.pack import check_pack, grade_in_directory
 from task_packs.errors import PackError
 from task_packs.eta import commitments, disclosure
 from task_packs.load import load_pack

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agenttime_tui.look.durations import extent
-from task_packs.check import check_pack
+from task_packs.checking.pack import check_pack
 from task_packs.load import Pack, find_packs, load_pack
 
 ROSTER = Path(__file__).resolve().parents[2] / ".." / "shared/data/roster.csv"

@@ -5,8 +5,14 @@ from pathlib import Path
 import pytest
 
 from task_packs.errors import PackError
-from task_packs.harbor import dockerfile_entrypoint, dockerfile_workdir, hindrance, read_instruction, read_task_toml
-from task_packs.harbor_parts import Artifact, GraderPlace, Healthcheck, Hook, McpServer
+from task_packs.harbor.parts import Artifact, GraderPlace, Healthcheck, Hook, McpServer
+from task_packs.harbor.task import (
+    dockerfile_entrypoint,
+    dockerfile_workdir,
+    hindrance,
+    read_instruction,
+    read_task_toml,
+)
 
 
 def instruction(tmp_path: Path, data: bytes) -> str:

@@ -15,13 +15,14 @@ import docker.errors
 import pytest
 from docker.models.containers import Container
 
-from task_packs import rootfs
 from task_packs.errors import ImageError
 from task_packs.grading import RawGrade, grade
-from task_packs.images import ensure_image, ensure_rootfs, image_tag, recipe_key
-from task_packs.load import Task, load_pack
+from task_packs.images import rootfs
+from task_packs.images.of_tasks import ensure_task_image
+from task_packs.images.recipes import ensure_image, ensure_rootfs, image_tag, recipe_key
+from task_packs.load import load_pack
 from task_packs.manifest import Recipe
-from task_packs.task_images import ensure_task_image
+from task_packs.task import Task
 from tests.packs.copies import harbor_task, imported
 
 BUSYBOX = Recipe(kind="busybox")

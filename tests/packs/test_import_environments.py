@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from task_packs.answers import grade_message, read_key, t_975
-from task_packs.check import check_pack, grade_in_directory, verify_pack
+from task_packs.checking.pack import check_pack, grade_in_directory, verify_pack
 from task_packs.errors import PackError
 from task_packs.grading import grade
 from task_packs.importers import importer_of

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from task_packs.check import grade_in_directory, verify_pack
+from task_packs.checking.pack import grade_in_directory, verify_pack
 from task_packs.errors import PackError
 from task_packs.importers import importer_of
 from task_packs.importers.bring import bring, chosen

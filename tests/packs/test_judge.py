@@ -17,7 +17,8 @@ from agenttime_tui import judge
 from agenttime_tui.answering import grade_answer
 from agenttime_tui.campaign.run import GradeFact
 from agenttime_tui.library import graded_by
-from task_packs.load import Task, load_pack
+from task_packs.load import load_pack
+from task_packs.task import Task
 from tests.campaign.journal import CELL
 from tests.packs.copies import imported, json_lines
 

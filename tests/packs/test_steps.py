@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from task_packs.check import check_pack, grade_in_directory, verify_pack
+from task_packs.checking.pack import check_pack, grade_in_directory, verify_pack
 from task_packs.errors import PackError
-from task_packs.harbor_steps import HarborStep, read_steps
-from task_packs.load import Task, load_pack
-from task_packs.step_grading import combined, falls_short, rewards_in
-from task_packs.step_prompts import step_instruction
+from task_packs.harbor.steps import HarborStep, read_steps
+from task_packs.load import load_pack
+from task_packs.steps.grading import combined, falls_short, rewards_in
+from task_packs.steps.prompts import step_instruction
+from task_packs.task import Task
 from tests.packs.stepped import FILES, PACK, TASK_TOML, write_stepped
 
 

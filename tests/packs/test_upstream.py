@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from task_packs.answers import grade_message, read_key
-from task_packs.check import grade_in_directory
+from task_packs.checking.pack import grade_in_directory
 from task_packs.grading import grade
 from task_packs.importers.trees import unpack_archive
 from tests.link.test_zipapp import interpreter

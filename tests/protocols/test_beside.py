@@ -15,8 +15,9 @@ from agenttime_tui.errors import UserError
 from agenttime_tui.protocols.access import access_for, hosts_of
 from agenttime_tui.protocols.staging import Staged, stage
 from remote_agent.spec import RunSpec
-from task_packs.load import Task, load_pack
+from task_packs.load import load_pack
 from task_packs.set_up import SET_UP, set_up_argv
+from task_packs.task import Task
 from tests.packs.copies import files, in_tar
 from tests.packs.packfile import PACK, write_pack
 

@@ -15,7 +15,8 @@ from agenttime_tui.errors import UserError
 from agenttime_tui.protocols.staging import Staged, stage
 from agenttime_tui.protocols.studies import RUNNABLE, delivered, outline_of
 from remote_agent.spec import RunSpec
-from task_packs.load import Task, load_pack
+from task_packs.load import load_pack
+from task_packs.task import Task
 from tests.packs.stepped import FILES, PACK, TASK_TOML, write_stepped
 
 NAMES = ("make", "teach", "tell")

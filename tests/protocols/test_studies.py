@@ -20,7 +20,8 @@ from agenttime_tui.protocols.prompt import PromptRefused
 from agenttime_tui.protocols.staging import stage
 from agenttime_tui.protocols.studies import RUNNABLE, delivered, on_machine, outline_of
 from remote_agent.spec import RunSpec
-from task_packs.load import Task, load_pack
+from task_packs.load import load_pack
+from task_packs.task import Task
 
 DEMO = load_pack("demo")
 ETADEMO = load_pack("etademo")

@@ -18,7 +18,8 @@ from agenttime_tui.protocols.outline import Parent
 from agenttime_tui.protocols.staging import stage
 from agenttime_tui.protocols.studies import outline_of
 from remote_agent.spec import RunSpec
-from task_packs.load import Task, load_pack
+from task_packs.load import load_pack
+from task_packs.task import Task
 from tests.packs.packfile import PACK, write_pack
 
 DESK = '[[environment.mcp_servers]]\nname = "desk"\ntransport = "{}"\nurl = "http://127.0.0.1:8000/mcp"\n'

@@ -20,7 +20,8 @@ from agenttime_tui.campaign.plan import load_plan
 from agenttime_tui.protocols import duration, eta, forecast, same_turn
 from agenttime_tui.protocols.retrospection.question import ASK_AGAIN, QUESTION, SELF_SCORE
 from task_packs.eta import disclosure
-from task_packs.load import Task, load_pack
+from task_packs.load import load_pack
+from task_packs.task import Task
 from tests.model_server import Request
 from tests.studies.campaign import Finished
 from tests.studies.real_plans import HARNESSES, KEYS, MODELS, SYSTEM, go_through

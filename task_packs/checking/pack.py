@@ -16,12 +16,13 @@ from task_packs.answers import REFERENCE_FILE, NotGraded, grade_message, read_ke
 from task_packs.errors import PackError
 from task_packs.eta import check_eta
 from task_packs.grading import Outcome, RawGrade, grade
-from task_packs.load import Pack, Task, load_pack
+from task_packs.load import Pack, load_pack
 from task_packs.lock import record_check, task_sha256
 from task_packs.session_files import SAID
-from task_packs.step_check import Place, walk
-from task_packs.step_files import REQUEST_SENTENCE, check_steps, stepped
+from task_packs.steps.files import REQUEST_SENTENCE, check_steps, stepped
+from task_packs.steps.walk import Place, walk
 from task_packs.surroundings import container_env, solution_env
+from task_packs.task import Task
 
 CLEAN_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 REWARD_CAP_BYTES = 1 << 20

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from task_packs.archive import tar_tree
+from task_packs.compose.services import Built, Service
 from task_packs.errors import ImageError
-from task_packs.load import Task
-from task_packs.rootfs import Log
-from task_packs.services import Built, Service
+from task_packs.images.rootfs import Log
+from task_packs.task import Task
 
 if TYPE_CHECKING:
     import docker

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from task_packs.errors import PackError
-from task_packs.harbor_parts import (
+from task_packs.harbor.parts import (
     Artifact,
     GraderPlace,
     Healthcheck,
@@ -23,8 +23,8 @@ from task_packs.harbor_parts import (
     memory,
     network_mode,
 )
-from task_packs.harbor_steps import read_steps
-from task_packs.harbor_toml import Section, read_toml
+from task_packs.harbor.steps import read_steps
+from task_packs.harbor.toml import Section, read_toml
 from task_packs.surroundings import folder_hindrance
 
 CANARY = re.compile(r"^(<!--.*canary.*-->|#.*canary.*)$", re.IGNORECASE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from task_packs.harbor_steps import REWARD, Strategy
+from task_packs.harbor.steps import REWARD, Strategy
 
 Rewards = Mapping[str, float]
 

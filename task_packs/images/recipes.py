@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from task_packs import rootfs
 from task_packs.errors import ImageError
+from task_packs.images import rootfs
 from task_packs.manifest import Recipe
 
 if TYPE_CHECKING:

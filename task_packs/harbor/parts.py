@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal, cast
 
-from task_packs.harbor_toml import Section
+from task_packs.harbor.toml import Section
 from task_packs.manifest import memory_bytes
 
 MAIN = "main"

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from task_packs.grading import Outcome, RawGrade, grade
-from task_packs.load import Task
-from task_packs.step_grading import Rewards, combined, falls_short, rewards_in
-from task_packs.step_prompts import step_env
+from task_packs.steps.grading import Rewards, combined, falls_short, rewards_in
+from task_packs.steps.prompts import step_env
+from task_packs.steps.step import TaskStep
 from task_packs.surroundings import solution_env
-from task_packs.task_steps import TaskStep
+from task_packs.task import Task
 
 TESTS, SOLUTION, REWARD = "/tests", "/solution", "/logs/verifier"
 READY_S = SOLVE_S = 1800.0

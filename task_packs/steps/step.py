@@ -14,12 +14,12 @@ from typing import Protocol
 
 from task_packs.archive import MTIME_S, interpreter, tar_tree
 from task_packs.errors import PackError
-from task_packs.harbor import read_instruction
-from task_packs.harbor_parts import Healthcheck
-from task_packs.harbor_steps import FOLDER, HarborStep, Strategy, read_steps
+from task_packs.harbor.parts import Healthcheck
+from task_packs.harbor.steps import FOLDER, HarborStep, Strategy, read_steps
+from task_packs.harbor.task import read_instruction
+from task_packs.harbor.variables import Known
 from task_packs.manifest import Grade
 from task_packs.surroundings import filled
-from task_packs.variables import Known
 
 SETUP, TEST, SOLVE = "setup.sh", "test.sh", "solve.sh"
 HARBORS_SHELL = ["/bin/bash"]

@@ -14,17 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from task_packs.archive import without
-from task_packs.check import SOLVED_TIMES, repeated
-from task_packs.container_services import Around, beside, put_copies, served
+from task_packs.checking.pack import SOLVED_TIMES, repeated
+from task_packs.checking.services import Around, beside, put_copies, served
 from task_packs.errors import ImageError, PackError, ServiceError
 from task_packs.grading import Outcome, RawGrade, grade
-from task_packs.harbor_parts import MAIN
-from task_packs.images import ensure_image
-from task_packs.load import Task
-from task_packs.rootfs import Log
+from task_packs.harbor.parts import MAIN
+from task_packs.images.of_tasks import ensure_service_image, ensure_task_image, ensure_verifier_image, has_grader_image
+from task_packs.images.recipes import ensure_image
+from task_packs.images.rootfs import Log
 from task_packs.session_files import SAID
 from task_packs.set_up import set_up_argv, set_up_s
-from task_packs.step_check import Place, walk
+from task_packs.steps.walk import Place, walk
 from task_packs.surroundings import (
     ARTIFACTS,
     around_grader,
@@ -34,7 +34,7 @@ from task_packs.surroundings import (
     grader_workdir,
     solution_env,
 )
-from task_packs.task_images import ensure_service_image, ensure_task_image, ensure_verifier_image, has_grader_image
+from task_packs.task import Task
 
 if TYPE_CHECKING:
     import docker

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from task_packs.errors import PackError
-from task_packs.load import Task
-from task_packs.step_prompts import step_instruction
+from task_packs.steps.prompts import step_instruction
+from task_packs.task import Task
 
 REQUEST_SENTENCE = "Please work on this task for"
 

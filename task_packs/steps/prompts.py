@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from task_packs.load import Task
+from task_packs.harbor.variables import Known
 from task_packs.manifest import PACK_FILE
+from task_packs.steps.step import TaskStep, stripped
 from task_packs.surroundings import container_env, filled
-from task_packs.task_steps import TaskStep, stripped
-from task_packs.variables import Known
+from task_packs.task import Task
 
 
 def step_instruction(task: Task, step: TaskStep) -> bytes:

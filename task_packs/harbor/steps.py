@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
 
-from task_packs.harbor_parts import MAIN, Healthcheck, healthcheck, hook
-from task_packs.harbor_toml import Section, read_toml
+from task_packs.harbor.parts import MAIN, Healthcheck, healthcheck, hook
+from task_packs.harbor.toml import Section, read_toml
 
 FOLDER = "steps"
 FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f]')

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from task_packs.archive import tar_at
+from task_packs.compose.services import Copied, Service, Volume
 from task_packs.errors import ServiceError
-from task_packs.load import Task
-from task_packs.services import Copied, Service, Volume
+from task_packs.task import Task
 
 if TYPE_CHECKING:
     import docker

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from task_packs.compose_parts import Check
+    from task_packs.compose.parts import Check
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from task_packs.compose_parts import HARMLESS, Beside, Check, MainService, Mount, Sidecar
-from task_packs.compose_yaml import read_yaml
+from task_packs.compose.parts import HARMLESS, Beside, Check, MainService, Mount, Sidecar
+from task_packs.compose.services import Built, Composed, Copied, Inside, Service, Volume
+from task_packs.compose.yaml_text import read_yaml
 from task_packs.errors import PackError
-from task_packs.harbor_parts import MAIN
-from task_packs.services import Built, Composed, Copied, Inside, Service, Volume
-from task_packs.variables import Known, Unfilled, interpolated
+from task_packs.harbor.parts import MAIN
+from task_packs.harbor.variables import Known, Unfilled, interpolated
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 IDLE = re.compile(r"sleep (infinity|inf|[0-9]+)|tail -f /dev/null")

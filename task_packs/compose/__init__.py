@@ -1,0 +1,1 @@
+"""A task's compose file: the services beside the agent's container."""

@@ -1,0 +1,1 @@
+"""Tasks whose prompts follow one another in one environment."""
