@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
+import task_packs
 from task_packs.errors import PackError
-from task_packs.manifest import duration_ms, memory_bytes, read_manifest
+from task_packs.manifest import Eta, Manifest, Table, TaskEntry, duration_ms, memory_bytes, read_manifest
 from tests.packs.packfile import PACK, write_pack
 
 
@@ -109,3 +112,32 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(PackError, match="is not TOML"):
         read_manifest(path)
+
+
+def documented() -> list[str]:
+    """The pack files that the guide shows."""
+    guide = Path(task_packs.__file__).with_name("README.md").read_text(encoding="utf-8")
+    return re.findall(r"```toml\n(.*?)```", guide, re.DOTALL)
+
+
+def test_the_small_pack_of_the_guide_is_one(tmp_path: Path) -> None:
+    manifest = read_manifest(write(tmp_path, documented()[0]))
+    assert manifest.task[0].requests_ms == (300_000, 1_200_000, 4_800_000)
+
+
+def keys_of(table: type[Table]) -> set[str]:
+    """The keys of a table of pack.toml as they are written there."""
+    return {field.alias or name for name, field in table.model_fields.items()}
+
+
+def test_the_guide_has_every_key_and_no_other() -> None:
+    shown = tomllib.loads(documented()[1])
+    assert shown.keys() == keys_of(Manifest)
+    (task,) = shown["task"]
+    assert task.keys() | {"requests_minutes", "steps"} == keys_of(TaskEntry)
+    assert shown["eta"].keys() == keys_of(Eta)
+    for name, field in Manifest.model_fields.items():
+        kinds = [kind for kind in (field.annotation, *getattr(field.annotation, "__args__", ())) if kind]
+        for kind in kinds:
+            if isinstance(kind, type) and issubclass(kind, Table) and kind is not TaskEntry:
+                assert shown[name].keys() == keys_of(kind), name
