@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 from agenttime_tui.campaign import report_answers as answers
 from agenttime_tui.campaign.run import Run
 from agenttime_tui.look import durations, numbers
+from agenttime_tui.look.sanitise import clean
 
 WORDS = {
     "natural": "No time asked",
@@ -28,6 +31,73 @@ def headline(run: Run) -> str:
     """The study and its variant, as the head of a run without a request."""
     word, variant = WORDS.get(run.study, "No request"), run.extra.get("variant")
     return f"{word}, {variant}" if variant and variant != answers.PAPER else word
+
+
+def variant(run: Run) -> str:
+    """Which of its study's questions a run answers; empty where there is one alone."""
+    return clean(str(run.extra.get("condition") or run.extra.get("variant") or ""))
+
+
+class Said(NamedTuple):
+    """What a run said and what was true, in seconds; NaN for what is not known."""
+
+    said_s: float = math.nan
+    true_s: float = math.nan
+    factor: float = math.nan
+    """Said over true; of a sealed estimate, as ETABench has it, true over said."""
+
+
+COLUMNS = {
+    "forecast": ("said", "true", "said/true"),
+    "retrospection": ("said", "true", "said/true"),
+    "same-turn": ("said", "worked", "said/true"),
+    "eta": ("estimate", "passed", "ratio"),
+}
+"""What stands in the place of asked, worked and ratio."""
+
+
+def both(run: Run) -> Said:
+    """The time that a run said and the true one beside it."""
+    extra = run.extra
+    if run.study == "eta":
+        said_s, true_s = 60 * answers.as_number(extra.get("estimate_min")), answers.as_number(extra.get("passed_s"))
+        return Said(said_s, true_s, true_s / said_s if said_s > 0 and true_s > 0 else math.nan)
+    if run.study in ("forecast", "retrospection"):
+        said_s, true_s = 60 * answers.minutes(run), answers.as_number(extra.get("truth_s"))
+    elif run.study == "same-turn":
+        said_s, true_s = 60 * answers.same_turn(run, "ESTIMATE_MINUTES"), answers.as_number(run.worked_s)
+    else:
+        return Said()
+    return Said(said_s, true_s, said_s / true_s if said_s > 0 and true_s > 0 else math.nan)
+
+
+def with_truths(shown: Sequence[Run], runs: Iterable[Run]) -> list[Run]:
+    """Forecasts of an agent's own time with the natural runtime among `runs` beside them; others as they are."""
+    own = ("", answers.PAPER, *answers.SEPARATE_TURN)
+    lacking = {
+        run.id for run in shown if run.study == "forecast" and variant(run) in own and "truth_s" not in run.extra
+    }
+    natural = answers.naturals(runs) if lacking else {}
+    return [
+        replace(run, extra=run.extra | {"truth_s": natural[answers.cell(run)].seconds})
+        if run.id in lacking and answers.cell(run) in natural
+        else run
+        for run in shown
+    ]
+
+
+def short(run: Run, times: str = "×") -> str | None:
+    """An ended run's one number: how what it said compares with the truth, else what it said; empty without an answer,
+    None where its time is the number."""
+    if run.study == "self-score":
+        score = answers.self_score(run)
+        return f"{score:.0f}" if known(score) else ""
+    if run.study not in ("forecast", "retrospection", "eta"):
+        return None
+    told = both(run)
+    if known(told.factor):
+        return numbers.factor(told.factor, times)
+    return durations.clock(told.said_s) if known(told.said_s) else ""
 
 
 def said(run: Run) -> str:

@@ -9,6 +9,7 @@ from agenttime_tui.look import durations, marks, numbers
 from agenttime_tui.look.cellwidth import fit, squeeze
 from agenttime_tui.look.mode import Mode
 from agenttime_tui.look.rows import Row
+from agenttime_tui.panels.answered import short
 from agenttime_tui.panels.board_model import Cells, Group, Line, Typical
 from agenttime_tui.panels.moment import Moment
 from agenttime_tui.panels.names import AgentName
@@ -236,6 +237,9 @@ def _ended(row: Row, x: int, place: Layout, run: Run) -> None:
 
 
 def _number(run: Run, mode: Mode) -> tuple[str, str]:
+    told = short(run, mode.g("times"))
+    if told is not None:
+        return (told, "fg") if told else (mode.g("missing"), "dim")
     if run.ratio is not None:
         doubted = run.time.status in ("review", "invalid")
         return numbers.factor(run.ratio, mode.g("times")), "dim" if doubted else INK_OF_SIDE.get(run.side, "fg")

@@ -13,6 +13,7 @@ from agenttime_tui.look.durations import asked_text
 from agenttime_tui.look.sanitise import clean
 from agenttime_tui.metrics import timing
 from agenttime_tui.metrics.retrospection import CONDITIONS
+from agenttime_tui.panels.answered import variant
 from agenttime_tui.panels.names import AgentName, agent_names, benchmark_name, task_name
 
 OPEN_ALL_BELOW = 60
@@ -165,11 +166,6 @@ def _renewed_group(group: Group, changed: Mapping[str, Run]) -> Group:
     columns = zip(*(line.runs for line in lines), strict=True)
     typical = tuple(_typical([run for run in column if run is not None]) for column in columns)
     return Group(group.key, group.name, group.size, tuple(lines), typical)
-
-
-def variant(run: Run) -> str:
-    """Which of its study's questions a run answers; empty where there is one alone."""
-    return clean(str(run.extra.get("condition") or run.extra.get("variant") or ""))
 
 
 def _place(which: str) -> int:

@@ -14,14 +14,16 @@ from agenttime_tui.look.rows import Part, Row, blank, extent
 from agenttime_tui.look.sanitise import clean
 from agenttime_tui.panels import answered
 from agenttime_tui.panels.board import INK_OF_SIDE
-from agenttime_tui.panels.chrome import numbers_in, title
+from agenttime_tui.panels.chrome import title
 from agenttime_tui.panels.names import AgentName
+from agenttime_tui.panels.run_bars import bars_height, draw_bars
 from agenttime_tui.panels.said import said_rows
 from agenttime_tui.panels.state import RunDetail
 from agenttime_tui.panels.time_bar import big_clock
 from agenttime_tui.panels.verdict import ENDED, ENDED_BRIEF, SIDE_WORD, grade_word, score_text, sentence
 
-HEIGHT = 10
+HEIGHT = 5
+"""Of the head without its bars."""
 _QUANTITY = re.compile(r"\d[\d.,]*%|\d[\d.,]* (?:h|min|s)\b(?: \d+ (?:min|s)\b)?|\d[\d.,]* times")
 CAPTURE_NOTES = {
     "none": "Nothing of its transcript was captured.",
@@ -29,15 +31,22 @@ CAPTURE_NOTES = {
     "failed": "Its transcript is damaged or has gaps.",
     "deleted": "Its transcript was deleted.",
 }
-RULER_S = (1, 5, 15, 30, 60, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 57600, 86400)
+
+
+def card_height(run: Run) -> int:
+    """How many rows the head of a run's card takes: fewer where there is no length to draw."""
+    return HEIGHT + bars_height(run)
 
 
 def card_top(width: int, mode: Mode, run: Run) -> list[Row]:
-    """Ten rows: the ratio in big digits, the verdict in words, two bars on one scale with a ruler."""
-    rows = blank(width, HEIGHT, mode)
+    """The ratio in big digits, the verdict in words, and beneath them two bars on one scale with a ruler."""
+    rows = blank(width, card_height(run), mode)
     ratio = run.ratio
     ink = INK_OF_SIDE.get(run.side, "fg")
-    text = numbers.factor(ratio) if ratio else big_clock(run.worked_s) if run.worked_s is not None else "–"
+    text = answered.short(run)
+    if text is None:
+        text = numbers.factor(ratio) if ratio else big_clock(run.worked_s) if run.worked_s is not None else ""
+    text = text or "–"
     digits.draw(rows[1:4], 1, text.replace(">", ""), f"{ink} b")
     x = max(24, digits.span(text) + 4)
     if width - x < 24:
@@ -45,15 +54,15 @@ def card_top(width: int, mode: Mode, run: Run) -> list[Row]:
         _verdict([rows[0], rows[4], rows[4]], x, run, mode)
     else:
         _verdict(rows[1:4], x, run, mode)
-    if run.worked_s is not None and run.requested_s:
-        _bars(rows[5:10], run, ink)
+    if bars_height(run):
+        draw_bars(rows[HEIGHT:], run, ink)
     return rows
 
 
 def _verdict(rows: Sequence[Row], x: int, run: Run, mode: Mode) -> None:
     ink = INK_OF_SIDE.get(run.side, "")
     word = SIDE_WORD.get(run.side, "Timing not verified" if run.requested_s else answered.headline(run))
-    at = rows[0].put(x, f" {word} ", "onattn b" if ink else "fg b", ink or None)
+    at = rows[0].put(x, f" {word} " if ink else word, "onattn b" if ink else "fg b", ink or None)
     if run.lower_bound and at + 26 < rows[0].width:
         rows[0].seq(at, ("  at least", "fg"), (", a lower bound", "dim"))
     room = rows[0].width - 1 - x
@@ -89,67 +98,6 @@ def assumed_cutoff(run: Run, runs: Sequence[Run]) -> Run:
     )
 
 
-def _bars(rows: Sequence[Row], run: Run, ink: str) -> None:
-    """Asked, a gap, worked, the ruler and its labels."""
-    mode, worked, asked = rows[0].mode, run.worked_s or 0.0, run.requested_s or 1.0
-    longest = max(worked, asked)
-    cutoff = run.cutoff_s if run.cutoff_s and run.cutoff_s <= 1.5 * longest else None
-    span = max(longest, cutoff or 0.0)
-    x, room = 10, rows[0].width - 10 - 15
-    if room < 20:
-        return
-
-    def at(seconds: float) -> int:
-        return x + round(seconds / span * room)
-
-    rows[0].put(1, "Asked", "dim")
-    rows[2].put(1, "Worked", "dim")
-    rows[0].fill(x, at(asked), mode.g("bar"), "target")
-    rows[2].fill(x, max(x + 1, at(worked)), mode.g("bar"), ink)
-    for row in rows[:3]:
-        row.put(at(asked), mode.g("reached"), "target", over=True)
-    if cutoff:
-        for row in rows[:3]:
-            row.put(at(cutoff), mode.g("cutoff"), "fg2", over=True)
-        if at(cutoff) > at(asked) + 12:
-            rows[0].put(at(cutoff) + 2, "cutoff", "fg2")
-    request = durations.asked(asked)
-    if at(asked) + 2 + len(" ".join(request)) < (
-        at(cutoff) if cutoff and at(cutoff) > at(asked) else rows[0].width - 1
-    ):
-        rows[0].seq(at(asked) + 2, (request[0], "target"), (f" {request[1]}", "dim"))
-    if run.lower_bound:
-        rows[2].put(at(worked), mode.g("stopped"), ink, over=True)
-    start = at(worked) + 2 if at(worked) != at(asked) - 1 else at(worked) + 3
-    bound: list[Part] = [(f"{mode.g('bound')} ", "fg")] if run.lower_bound and not cutoff else []
-    value = [(piece, "fg b" if token == "fg" else token) for piece, token in numbers.parts(durations.worked(worked))]
-    if start <= at(asked) <= start + extent(value):
-        start = at(asked) + 2
-    rows[2].seq(start, *bound, *value)
-    if not cutoff and run.cutoff_s:
-        off: list[Part] = [("cutoff ", "dim"), *numbers_in(durations.worked(run.cutoff_s), "fg2")]
-        off.append((f" {mode.g('off_high')}", "dim"))
-        if at(asked) + 14 + extent(off) < rows[0].width - 1:
-            rows[0].rseq(rows[0].width - 1, *off)
-    _ruler(rows[3], rows[4], x, at(span), span, room)
-
-
-def _ruler(line: Row, labels: Row, x: int, end: int, span: float, room: int) -> None:
-    mode = line.mode
-    line.fill(x, end + 1, mode.g("rule"), "line")
-    step = next((step for step in RULER_S if span / step * 8 <= room and span / step <= 12), 86400 * 7)
-    reach = -1
-    for number in range(int(span / step) + 1):
-        seconds = number * step
-        column = x + round(seconds / span * room)
-        line.put(column, mode.g("ruler"), "line", over=True)
-        text = durations.chip(seconds) if number else "0"
-        start = column - (len(text) // 2 if number else 0)
-        if start > reach and start + len(text) < labels.width:
-            labels.put(start, text, "dim")
-            reach = start + len(text)
-
-
 def siblings(run: Run, runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
     """This agent on this task at every request, and the other agents at this request."""
     alike = [
@@ -165,15 +113,14 @@ def sibling_rows(
 ) -> list[Row]:
     """Two small tables with the present run marked."""
     rows = [Row(width, mode)]
-    headings = (
-        ("This agent, this task", "Other agents, same request") if width >= 84 else ("This agent", "Other agents")
-    )
+    same = "" if run.study in answered.COLUMNS else ", same request"
+    headings = ("This agent, this task", f"Other agents{same}") if width >= 84 else ("This agent", "Other agents")
     for heading, group in zip(headings, (mine, others), strict=True):
         if not group:
             continue
         if len(rows) > 1:
             rows.append(Row(width, mode))
-        columns = _Columns(width)
+        columns = _Columns(width, run.study)
         rows.append(columns.heading(mode, heading))
         labels = _labels(run, group, names)
         rows += [columns.line(mode, other, label, names, other.id == run.id) for label, other in labels]
@@ -182,7 +129,12 @@ def sibling_rows(
 
 def _labels(run: Run, group: Sequence[Run], names: Mapping[str, AgentName]) -> list[tuple[str, Run]]:
     return [
-        ((other.request or "no request") if other.agent == run.agent else names[other.agent].full, other)
+        (
+            other.request or answered.variant(other) or other.study
+            if other.agent == run.agent
+            else " ".join((names[other.agent].full, answered.variant(other))).rstrip(),
+            other,
+        )
         for other in group
     ]
 
@@ -190,20 +142,22 @@ def _labels(run: Run, group: Sequence[Run], names: Mapping[str, AgentName]) -> l
 class _Columns:
     """Where the columns of the sibling tables end; the mark, the ending and the score go first when it is narrow."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, study: str) -> None:
         self.width = width
+        self.words = answered.COLUMNS.get(study, ("asked", "worked", "ratio"))
+        self.says = study in answered.COLUMNS
         wide = width >= 84
         self.asked = 34 if wide else 28 if width >= 62 else 22
         self.worked = self.asked + 12
         self.ratio = self.worked + 10
-        self.mark = self.ratio + 2 if wide else None
+        self.mark = self.ratio + 2 if wide and not self.says else None
         self.end = (self.ratio + 13 if wide else self.ratio + 2) if width >= self.ratio + 14 else None
         self.score = width - 2 if width >= self.ratio + (29 if wide else 20) else None
 
     def heading(self, mode: Mode, text: str) -> Row:
         row = Row(self.width, mode)
         row.put(1, fit(text, self.asked - 8, mode.g("ellipsis")), "fg b")
-        for end, word in ((self.asked, "asked"), (self.worked, "worked"), (self.ratio, "ratio")):
+        for end, word in zip((self.asked, self.worked, self.ratio), self.words, strict=True):
             row.right(end, word, "dim")
         if self.mark is not None:
             row.put(self.mark, mode.g("eighth"), "dim")
@@ -220,6 +174,32 @@ class _Columns:
         name = names[run.agent]
         row.put(2, name.sign(mode), name.ink)
         row.put(4, fit(label, self.asked - 12, mode.g("ellipsis")), "fg b" if here else "fg2")
+        if self.says:
+            self._said(row, run)
+        else:
+            self._times(row, run)
+        if self.end is not None:
+            word = ENDED_BRIEF.get(run.ending or "", "")
+            row.put(self.end, word, "fg2" if word == "cutoff" else "attn" if word in ("error", "limit") else "dim")
+        if self.score is not None:
+            row.right(self.score, score_text(run) or mode.g("missing"), "fg2")
+        if here:
+            row.shade(0, self.width - 1, "cursor")
+            row.put(0, mode.g("edge"), "fg b")
+        return row
+
+    def _said(self, row: Row, run: Run) -> None:
+        """What it said, what was true, and how they compare."""
+        told = answered.both(run)
+        for end, seconds in ((self.asked, told.said_s), (self.worked, told.true_s)):
+            if answered.known(seconds):
+                row.rseq(end, *numbers.parts(durations.worked(seconds), "fg2"))
+        if answered.known(told.factor):
+            row.right(self.ratio, numbers.factor(told.factor, row.mode.g("times")), "fg")
+
+    def _times(self, row: Row, run: Run) -> None:
+        """Asked, worked, and their ratio with its mark."""
+        mode = row.mode
         if run.requested_s:
             number, unit = durations.asked(run.requested_s)
             row.rseq(self.asked, (number, "fg2"), (f" {unit:<3}", "dim"))
@@ -233,15 +213,6 @@ class _Columns:
             row.rseq(self.ratio, *bound, (numbers.factor(run.ratio, mode.g("times")), ink))
             if self.mark is not None:
                 marks.split(row, self.mark, 4, run.ratio)
-        if self.end is not None:
-            word = ENDED_BRIEF.get(run.ending or "", "")
-            row.put(self.end, word, "fg2" if word == "cutoff" else "attn" if word in ("error", "limit") else "dim")
-        if self.score is not None:
-            row.right(self.score, score_text(run) or mode.g("missing"), "fg2")
-        if here:
-            row.shade(0, self.width - 1, "cursor")
-            row.put(0, mode.g("edge"), "fg b")
-        return row
 
 
 def run_notes(run: Run, shown: Sequence[Run]) -> list[tuple[str, str]]:
@@ -304,7 +275,7 @@ def card_body(
     width: int, mode: Mode, detail: RunDetail, runs: Sequence[Run], names: Mapping[str, AgentName], events: int
 ) -> list[Row]:
     """Everything beneath the bars: siblings, notes, and where the transcript is."""
-    mine, others = siblings(detail.run, runs)
+    mine, others = (answered.with_truths(group, runs) for group in siblings(detail.run, runs))
     rows = sibling_rows(width, mode, detail.run, mine, others, names)
     notes = note_rows(width, mode, run_notes(detail.run, [*mine, *others]))
     if notes:

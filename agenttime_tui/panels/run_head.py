@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from agenttime_tui.campaign.run import Run
 from agenttime_tui.look import durations
 from agenttime_tui.look.cellwidth import fit
 from agenttime_tui.look.mode import Mode
 from agenttime_tui.look.rows import Part, Row, extent
 from agenttime_tui.look.sanitise import clean
+from agenttime_tui.panels import answered
 from agenttime_tui.panels.chrome import fitting, need_chip, rule
 from agenttime_tui.panels.moment import Moment
 from agenttime_tui.panels.names import AgentName, benchmark_name, request_name, task_name
@@ -32,7 +34,7 @@ def run_header(
     sign: list[Part] = [(f"{name.sign(mode)} ", name.ink)]
     left = fitting(
         room,
-        [*sign, (name.full, "bright b"), ("  on  ", "dim"), (where, "fg b"), (f"  {request_name(run.request)}", "dim")],
+        [*sign, (name.full, "bright b"), ("  on  ", "dim"), (where, "fg b"), (f"  {_asked(run)}", "dim")],
         [*sign, (name.short, "bright b"), ("  on  ", "dim"), (where, "fg b")],
         [*sign, (name.short, "bright b"), ("  ", "dim"), (task_name(run), "fg b")],
         [*sign, (fit(f"{name.short} {task_name(run)}", room - 2, mode.g("ellipsis")), "bright b")],
@@ -43,6 +45,13 @@ def run_header(
     second.put(1, setting, "dim")
     second.rseq(width - 1, *fitting(width - 4 - len(setting), *_where(detail, campaign, moment)))
     return [first, second, rule(width, mode)]
+
+
+def _asked(run: Run) -> str:
+    """Which of three requests it is, or which study's question."""
+    if run.request is not None or run.study == "duration":
+        return request_name(run.request)
+    return " ".join((run.study, answered.variant(run))).rstrip()
 
 
 def _where(detail: RunDetail, campaign: str, moment: Moment) -> list[list[Part]]:

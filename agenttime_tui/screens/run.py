@@ -12,6 +12,7 @@ from agenttime_tui.campaign.run import Run
 from agenttime_tui.look.rows import Row, blank
 from agenttime_tui.look.sanitise import lines
 from agenttime_tui.panels import facts, run_card, time_bar
+from agenttime_tui.panels.answered import with_truths
 from agenttime_tui.panels.chrome import rule
 from agenttime_tui.panels.pane import Document, Pane
 from agenttime_tui.panels.run_csv import csv_text
@@ -134,7 +135,9 @@ class RunScreen(Reader):
     def _arrange(self) -> None:
         finished, size = self.finished, self.size
         wide, low = size.width >= NARROW, size.height < LOW
-        self.top.styles.height = run_card.HEIGHT if finished else time_bar.HEIGHT - (1 if low else 0)
+        run = self.run_now
+        card = run_card.card_height(self._completed(run)) if finished and run is not None else 0
+        self.top.styles.height = card or time_bar.HEIGHT - (1 if low else 0)
         shows_transcript = not finished or self.reading
         main = wide or not self.shows_facts
         self.heading.styles.height = 1 if low else 3
@@ -174,17 +177,22 @@ class RunScreen(Reader):
         run = self.run_now
         if run is None:
             return None
-        run = run_card.assumed_cutoff(run, self.desk.snapshot.runs)
+        run = self._completed(run)
         if self.detail is None:
             return RunDetail(run, self.desk.snapshot.settings.get(run.agent, ""))
         return RunDetail(**{**{name: getattr(self.detail, name) for name in RunDetail.__slots__}, "run": run})
+
+    def _completed(self, run: Run) -> Run:
+        """The run with what the other runs in view know of it: an imported one's cutoff, a forecast's truth."""
+        runs = self.desk.snapshot.runs
+        return with_truths([run_card.assumed_cutoff(run, runs)], runs)[0]
 
     def _top(self, width: int, height: int) -> list[Row]:
         run = self.run_now
         if run is None:
             return blank(width, height, self.mode)
         if self.finished:
-            return run_card.card_top(width, self.mode, run_card.assumed_cutoff(run, self.desk.snapshot.runs))
+            return run_card.card_top(width, self.mode, self._completed(run))
         unit = self.desk.snapshot.unit_of.get(run.cell)
         return time_bar.live_top(width, self.mode, run, self.view.held.events, self.desk.moment(), unit)[:height]
 

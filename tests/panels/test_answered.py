@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from agenttime_tui.campaign.run import Run
-from agenttime_tui.panels.answered import facts, headline, said
+from agenttime_tui.look.mode import Mode
+from agenttime_tui.panels.answered import facts, headline, said, short, with_truths
+from agenttime_tui.panels.names import agent_names
+from agenttime_tui.panels.run_bars import bars_height, lengths
+from agenttime_tui.panels.run_card import card_top, sibling_rows, siblings
 
 
 def run(study: str, execution: str = "ended", **extra: Any) -> Run:
@@ -62,3 +67,52 @@ def test_an_answer_without_a_number_says_so_and_invents_no_ratio() -> None:
     assert dict(facts(made)) == {
         "says": "no number", "true": "1 min 30 s", "asked again": "yes", "about run": "abcdef01",
     }  # fmt: skip
+
+
+SAYS_HALF = {"answer": "minutes = 2", "truth_s": 240.0}
+
+
+@pytest.mark.parametrize(
+    ("made", "number", "bars"),
+    [
+        (run("retrospection", variant="native", **SAYS_HALF), "0.50×", [("Said", 120.0), ("True", 240.0)]),
+        (run("forecast", variant="paper", answer="minutes = 2"), "2:00", [("Said", 120.0)]),
+        (run("forecast", variant="paper", answer="hard to say"), "", []),
+        (run("eta", estimate_min=2.0, passed_s=60.0), "0.50×", [("Estimate", 120.0), ("Passed", 60.0)]),
+        (run("eta", estimate_min=2.0), "2:00", [("Estimate", 120.0)]),
+        (run("self-score", answer="self_score = 80"), "80", []),
+        (run("natural"), None, []),
+        (replace(run("natural"), worked_s=90.0), None, [("Worked", 90.0)]),
+        (
+            replace(run("same-turn", estimate_min=4.0), worked_s=120.0),
+            None,
+            [("Said", 240.0), ("Worked", 120.0)],
+        ),
+    ],
+)
+def test_one_number_and_the_lengths_beside_each_other(made: Run, number: str | None, bars: list[Any]) -> None:
+    assert (short(made), lengths(made)) == (number, bars)
+    assert bars_height(made) == (0, 3, 5)[len(bars)]
+    head = card_top(80, Mode(), made)
+    assert len(head) == 5 + bars_height(made)
+    assert [label for label, _ in bars if any(label in row.text for row in head)] == [label for label, _ in bars]
+
+
+def test_a_forecast_gets_the_natural_runtime_of_its_agent_and_task_as_its_truth_and_others_times_do_not() -> None:
+    natural = replace(run("natural"), id="n", worked_s=240.0, counts="yes", ending="own")
+    own = run("forecast", variant="p1", answer="minutes = 2")
+    human = replace(run("forecast", variant="human", answer="MINUTES=2\nREASON=so"), id="h")
+    made, kept = with_truths([own, human], [natural])
+    assert (short(made), short(kept)) == ("0.50×", "2:00")
+    (elsewhere,) = with_truths([own], [replace(natural, task="other")])
+    assert elsewhere is own
+
+
+def test_the_answers_of_a_task_stand_below_each_other_by_their_condition() -> None:
+    runs = [replace(run("retrospection", condition=name, **SAYS_HALF), id=name) for name in ("oracle", "native")]
+    mine, others = siblings(runs[0], runs)
+    text = [row.text for row in sibling_rows(90, Mode(), runs[0], mine, others, agent_names(["a"], {}))]
+    assert "said/true" in text[1]
+    assert [line.split()[-7:] for line in text[2:]] == [
+        [name, "2", "min", "4", "min", "0.50×", "–"] for name in ("oracle", "native")
+    ]
