@@ -69,7 +69,7 @@ def test_an_answer_without_a_number_says_so_and_invents_no_ratio() -> None:
     }  # fmt: skip
 
 
-SAYS_HALF = {"answer": "minutes = 2", "truth_s": 240.0}
+SAYS_HALF: dict[str, Any] = {"answer": "minutes = 2", "truth_s": 240.0}
 
 
 @pytest.mark.parametrize(
