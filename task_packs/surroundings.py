@@ -130,9 +130,16 @@ def grader_workdir(task: Task) -> str:
 
 
 def brought(task: Task) -> str:
-    """`2 services: api, db`; empty where it brings none, or they cannot be had."""
-    names = [] if task.hindrance else [service.name for service in task.composed.services]
-    return f"{len(names)} service{'s' if len(names) > 1 else ''}: {', '.join(names)}" if names else ""
+    """`2 services: api, db; 3 steps: make, mend, tell`; empty where it brings none, or they cannot be had."""
+    if task.hindrance:
+        return ""
+    found = {
+        "service": [service.name for service in task.composed.services],
+        "tool server": [server.name for server in task.harbor.mcp_servers],
+        "step": list(task.harbor.steps),
+    }
+    told = [(word, names) for word, names in found.items() if names]
+    return "; ".join(f"{len(names)} {word}{'s' * (len(names) > 1)}: {', '.join(names)}" for word, names in told)
 
 
 def folder_hindrance(folder: Path, task: HarborTask, known: Mapping[str, str]) -> str:

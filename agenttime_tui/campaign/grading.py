@@ -11,6 +11,9 @@ from agenttime_tui.campaign.run import GradeFact
 GRADED_STUDIES = ("duration", "natural", "same-turn")
 """Studies in which the work itself is graded; the others ask a question, or have a verifier of their own."""
 
+ASKING_STUDIES = ("forecast", "retrospection", "self-score")
+"""Studies whose runs are a question and its answer: there is no work to grade."""
+
 STATUSES = ("pending", "scored", "empty", "grader_error", "not_graded", "refused")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from agenttime_tui.campaign.grading import ASKING_STUDIES
 from agenttime_tui.campaign.run import Run
 from agenttime_tui.look import durations, numbers, strips
 from agenttime_tui.look.cellwidth import wrap
@@ -62,7 +63,7 @@ def endings(runs: Iterable[Run]) -> str:
 def grades(runs: Iterable[Run]) -> str:
     """Where the grades of the runs that are over stand."""
     words = {"not_graded": "not graded", "grader_error": "grader failed", "empty": "nothing to grade"}
-    over = [run for run in runs if run.execution == "ended"]
+    over = [run for run in runs if run.execution == "ended" and run.study not in ASKING_STUDIES]
     return counted(Counter(words.get(run.grade.status, run.grade.status) for run in over))
 
 

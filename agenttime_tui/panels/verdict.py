@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agenttime_tui.campaign.grading import ASKING_STUDIES
 from agenttime_tui.campaign.run import Run
 from agenttime_tui.look import durations, numbers
 from agenttime_tui.look.mode import Mode
@@ -76,6 +77,8 @@ def short_verdict(run: Run, mode: Mode) -> str:
 def grade_word(run: Run) -> str:
     """`passed`, `did not pass`, `score 62.3`, or why there is no grade; `passed` is the grader's word."""
     grade = run.grade
+    if run.study in ASKING_STUDIES and grade.status in ("pending", "not_graded"):
+        return "none, a question"
     if grade.status == "empty":
         return "nothing to grade"
     if grade.status == "grader_error":

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from agenttime_tui.campaign.grading import ASKING_STUDIES
 from agenttime_tui.campaign.run import Run
 from agenttime_tui.look import durations, numbers
 from agenttime_tui.look.sanitise import clean
+from agenttime_tui.panels.answered import short
 
 NOTHING = "–"
 
@@ -25,13 +27,18 @@ def worked(run: Run) -> str:
 
 
 def ratio(run: Run) -> str:
-    """Worked over requested."""
+    """Worked over requested; of a question, what was said over what was true, or what was said."""
+    told = short(run)
+    if told is not None and run.execution == "ended":
+        return told or NOTHING
     return NOTHING if run.ratio is None else ("≥" if run.lower_bound else "") + numbers.factor(run.ratio)
 
 
 def graded(run: Run) -> str:
     """The grade in a word."""
     grade = run.grade
+    if run.study in ASKING_STUDIES and grade.status in ("pending", "not_graded"):
+        return NOTHING
     if grade.status != "scored":
         return grade.status.replace("_", " ")
     value = f"{grade.percent:.0f}%" if grade.percent is not None else f"{grade.value:g}"
