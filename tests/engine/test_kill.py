@@ -163,9 +163,9 @@ def test_zombies_are_counted_apart(new_run: NewRun, image: str) -> None:
     run = new_run(image).prepare()
     armed = run.started(shell("sh -c 'exit 0' & exec sleep 300"))
     wait_until(lambda: run.engine.leftovers()[1] == 1, "the zombie")
+    wait_until(lambda: [entry["comm"] for entry in run.engine.leftovers()[0]] == ["sleep"], "the program alone")
     alive, _ = run.engine.leftovers()
     assert [entry["pid"] for entry in alive] == [armed.pid]
-    assert alive[0]["comm"] == "sleep"
     assert set(alive[0]) == {"pid", "start_ticks", "comm"}
 
 
