@@ -22,6 +22,7 @@ ANSWER_CAP = 200
 
 MODELS_AT_MOST = 50
 SERVERS_AT_MOST = 50
+ERRORS_KEPT = 10
 PROGRESS = frozenset(("think", "say", "tool", "out", "edit", "clock", "sleep", "wait"))
 """Kinds that show the model at work: they end a stall."""
 EARLIER_S = -2.0
@@ -141,7 +142,7 @@ class Lines:
         elif item.kind == "say":
             facts.said = item.text
         elif item.kind in ("error", "limit", "refusal") and not item.call:
-            facts.errors.append(item.text)
+            facts.errors = [*facts.errors[1 - ERRORS_KEPT :], item.text]
         if facts.clock_reads and item.kind in ("tool", "edit"):
             facts.calls_after_clock += 1
         if item.clock and not facts.clock_reads:

@@ -86,7 +86,7 @@ class Observation:
         facts = asdict(self.facts)
         facts |= {name: list(value) for name, value in facts.items() if isinstance(value, tuple)}
         facts["said"] = self.facts.said[-SAID_CAP:]
-        facts["errors"] = [error[:SAID_CAP] for error in self.facts.errors[-10:]]
+        facts["errors"] = [error[:SAID_CAP] for error in self.facts.errors]
         return {
             "reader": self.reader,
             "last_seq": self.last_seq,

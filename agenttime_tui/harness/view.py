@@ -128,6 +128,7 @@ class Facts:
     said: str = ""
     """The last message of the agent."""
     errors: list[str] = field(default_factory=list)
+    """The last few that the session was told of."""
 
     @property
     def only_retries(self) -> bool:

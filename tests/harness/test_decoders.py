@@ -151,3 +151,11 @@ def test_every_capture_is_read_with_hardly_a_raw_line(harness: str, folder: str)
         items, _ = read(harness, path.read_bytes().splitlines(keepends=True))
         raw = [item.text[:160] for item in items if item.kind == "raw"]
         assert not [text for text in raw if text.startswith("{")], f"{path.parent.name}: {raw}"
+
+
+def test_of_errors_without_end_the_last_few_are_kept() -> None:
+    reader = decoder("codex")
+    for number in range(50):
+        line = json.dumps({"type": "error", "message": f"fault {number}"})
+        reader.feed(number, float(number), "out", line.encode() + b"\n")
+    assert reader.facts.errors == [f"fault {number}" for number in range(40, 50)]
