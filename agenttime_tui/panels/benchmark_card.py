@@ -110,7 +110,7 @@ def _median(values: Sequence[float]) -> float | None:
 
 
 def _tasks(page: Page, mine: Sequence[Run], names: Mapping[str, AgentName]) -> None:
-    """Every task with its requests and each agent's error over its runs there."""
+    """Every task with its requests and each agent's error over its runs there, or its natural runtime."""
     mode, width = page.mode, page.width
     tasks = list(dict.fromkeys(run.task for run in mine))
     head = parts.section(page, f"Tasks {numbers.count(len(tasks))}")
@@ -133,6 +133,11 @@ def _tasks(page: Page, mine: Sequence[Run], names: Mapping[str, AgentName]) -> N
             logs = [abs(math.log(run.ratio)) for run in held
                     if run.agent == name.id and run.counts == "yes" and run.ratio]  # fmt: skip
             error = math.exp(sum(logs) / len(logs)) if logs else None
+            natural = _median(sorted(run.worked_s for run in held if run.agent == name.id and run.counts == "yes"
+                                     and run.study == "natural" and run.worked_s is not None))  # fmt: skip
+            if error is None and natural is not None:
+                line.rseq(first + step * (number + 1), (durations.clock(natural), "fg2"))
+                continue
             line.rseq(first + step * (number + 1), *parts.factor_parts(mode, error))
         page.spot("task", task_key(held[0].benchmark, task), 0, start - 1)
 

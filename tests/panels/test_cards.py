@@ -155,3 +155,10 @@ def test_a_run_card_says_why_there_is_no_score() -> None:
     assert said.startswith("Not graded: the judge has no")
     assert "\x1b" not in said
     assert not any("judge" in text for _, text in run_notes(one, [one]))
+
+
+def test_a_task_without_a_request_shows_each_agents_natural_runtime() -> None:
+    natural = replace(run("one", "a", "natural", 60.0, 1.0), study="natural", requested_s=None, worked_s=75.0)
+    page = benchmark_card(120, 40, Mode(), "bench", build_report([natural]), [natural], NAMES, {})
+    (line,) = [row.text for row in page.rows if row.text.split()[:1] == ["a"]]
+    assert line.split() == ["a", "1:15"]
