@@ -95,9 +95,8 @@ def verify_pack(pack: Pack, grader: Grader, log: Callable[[str], None] = lambda 
         untouched = chosen(task, False)
         if not task.solved:
             log(f"{task.id}: untouched {_words(untouched)}, no reference solution")
-            findings.append(
-                f"{pack.name} {task.id}: has no reference solution; put one in {task.path}/solution/solve.sh"
-            )
+            place = REFERENCE_FILE if task.by_answer or task.grade.session else "solution/solve.sh"
+            findings.append(f"{pack.name} {task.id}: has no reference solution; put one in {task.path / place}")
             record_check(pack.path, task.id, task_sha256(task.path), (_words(untouched), ""), False)
             continue
         solved = chosen(task, True)
