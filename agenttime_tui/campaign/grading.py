@@ -79,6 +79,10 @@ def _parsed(said: str) -> float | None:
 
 def number(value: object) -> float | None:
     """The finite number, or None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value)
+    try:
+        found = float(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        return None
+    return found if math.isfinite(found) else None

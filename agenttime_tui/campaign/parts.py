@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any
 
 from agenttime_tui.campaign.ending import STOPPED, ending_of
@@ -79,6 +80,19 @@ def whole_time(facts: Facts, session: Session, lost: bool) -> Timing:
     basis = bases.pop() if len(bases) == 1 else last.fact.basis
     at_least = any(one.at_least for one in parts) or len(known) < len(parts)
     return Timing(_sum(known) if known else None, at_least, TimeFact(status, basis, interval, flags))
+
+
+def only_a_bound(parts: Sequence[Part]) -> bool:
+    """Whether the time of a run in parts is a bound from below whatever its last session says: an earlier one was
+    stopped, or what should have followed did not begin for another reason than a score that is too low.
+    """
+    if any(one.ending in STOPPED for one in parts):
+        return True
+    for before, one in pairwise(parts):
+        if one.skipped is not None:
+            known = before.grade is not None and before.grade.status in RESULTS
+            return not (known and one.skipped.startswith(f"step {before.name} has "))
+    return False
 
 
 def worked_before_ns(facts: Facts) -> int:

@@ -13,7 +13,7 @@ from agenttime_tui.campaign.counting import Verdict, decided, default_verdict
 from agenttime_tui.campaign.ending import STOPPED, ending_of, execution_of
 from agenttime_tui.campaign.facts import NS_PER_S, Facts, JournalRecord, text, whole
 from agenttime_tui.campaign.grading import read_grade
-from agenttime_tui.campaign.parts import in_parts, parts_of, whole_grade, whole_time, worked_before_ns
+from agenttime_tui.campaign.parts import in_parts, only_a_bound, parts_of, whole_grade, whole_time, worked_before_ns
 from agenttime_tui.campaign.run import GradeFact, Run
 from agenttime_tui.campaign.study_facts import BROKEN_SEAL, study_extra, verified_grade
 from agenttime_tui.campaign.timing import Session, session_of, time_of
@@ -97,9 +97,9 @@ class RunState:
         self._outcome, self._checks = outcome, tuple(checks)
         return self._touch(changed)
 
-    def break_seal(self) -> bool:
-        """The sealed estimate is not what the kept output says: it is no estimate any more, and the run shows it."""
-        changed, self._broken_seal = not self._broken_seal, True
+    def check_seal(self, holds: bool) -> bool:
+        """Whether the sealed estimate is what the kept output says: else it is no estimate, and the run shows it."""
+        changed, self._broken_seal = self._broken_seal == holds, not holds
         return self._touch(changed)
 
     def run(self) -> Run:
@@ -144,7 +144,7 @@ class RunState:
             base,
             id=self.attempt.id,
             worked_s=timing.worked_s,
-            lower_bound=timing.worked_s is not None and (timing.at_least or ending in STOPPED),
+            lower_bound=timing.worked_s is not None and (timing.at_least or ending in STOPPED or only_a_bound(parts)),
             ending=ending,
             execution=execution,
             capture=capture_of(facts, session),

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from task_packs.harbor.steps import REWARD, Strategy
 
 Rewards = Mapping[str, float]
+WHOLE_CAP = 10**308
+"""A whole number above it is none that can be calculated with."""
 
 
 def rewards_in(name: str, text: str) -> dict[str, float] | None:
@@ -19,7 +21,8 @@ def rewards_in(name: str, text: str) -> dict[str, float] | None:
     if not isinstance(found, dict):
         return None
     return {key: float(value) for key, value in found.items()
-            if isinstance(value, int | float) and not isinstance(value, bool)}  # fmt: skip
+            if (isinstance(value, int) and not isinstance(value, bool) and abs(value) <= WHOLE_CAP)
+            or isinstance(value, float)}  # fmt: skip
 
 
 def combined(strategy: Strategy | str, rewards: Sequence[Rewards | None]) -> dict[str, float] | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from agenttime_tui.campaign.grading import read_grade
 from agenttime_tui.campaign.reducer import reduce
 from agenttime_tui.campaign.run import Run
 from agenttime_tui.harness.worked import Worked, sessions_in
@@ -105,6 +106,33 @@ def test_too_little_of_a_score_ends_a_run_whose_time_is_whole() -> None:
     run = run_of(journal.closed())
     assert (run.worked_s, run.lower_bound, run.ending, run.counts) == (10.0, False, "own", "yes")
     assert (run.grade.status, run.grade.value) == ("scored", 0.0)
+
+
+def test_a_step_that_failed_makes_the_sum_a_bound_and_leaves_the_ending_to_the_last() -> None:
+    journal = worked(worked(opened(), "make", 10, code=3), "teach", 20)
+    run = run_of(worked(journal, "tell", 30).closed())
+    assert [one["lower_bound"] for one in run.extra["steps"]] == [True, False, False]
+    assert (run.worked_s, run.lower_bound, run.ending) == (60.0, True, "own")
+
+
+@pytest.mark.parametrize("why", ["step make was left without a score", "step make could not be graded"])
+def test_steps_that_never_came_for_want_of_a_grade_make_the_time_a_bound(why: str) -> None:
+    journal = worked(opened(), "make", 10, None)
+    for name in NAMES[1:]:
+        journal.add("skipped", step=name, reason=why)
+    run = run_of(journal.closed())
+    assert (run.worked_s, run.lower_bound, run.ending, run.grade.status) == (10.0, True, "own", "grader_error")
+
+
+def test_a_whole_number_of_hundreds_of_digits_breaks_no_reading() -> None:
+    journal = opened()
+    for name, digits in zip(NAMES, ("1", "9" * 400, "1"), strict=True):
+        begun(journal, name).after(5).exited(step=name)
+        reward = {"name": "reward.json", "text": f'{{"reward": 1, "more": {digits}}}'}
+        journal.add("step_graded", step=name, combine="mean", code=0, reward=reward, stdout="", flags=[])
+    run = run_of(journal.closed())
+    assert (run.grade.status, run.grade.value) == ("scored", 1.0)
+    assert read_grade({"code": 0, "reward": {"name": "reward.json", "text": "9" * 400}}).status == "grader_error"
 
 
 def test_a_stop_between_two_steps_is_the_ending() -> None:
