@@ -100,7 +100,7 @@ def _label(attempt: str, number: int | str) -> str:
 def _body(service: Service, image_id: str, label: str, home: str, network: str, kind: str) -> dict[str, Any]:
     host: dict[str, Any] = {
         "Init": service.init, "NetworkMode": network, "RestartPolicy": {"Name": "no"}, "LogConfig": _LOG,
-        "SecurityOpt": ["no-new-privileges:true"], "Tmpfs": dict.fromkeys(service.tmpfs, ""),
+        "SecurityOpt": ["no-new-privileges:true"], "Tmpfs": dict(one.partition(":")[::2] for one in service.tmpfs),
         **docker_shape.bounds(service),
     }  # fmt: skip
     if service.shm_bytes:

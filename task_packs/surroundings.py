@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -19,13 +20,20 @@ if TYPE_CHECKING:
 COMPOSE = ("docker-compose.yaml", "docker-compose.yml")
 ARTIFACTS = "/logs/artifacts"
 ROOT = (None, "root", "0", "0:0", "root:root")
+USUAL_START_S = 5.0
 USUAL_INTERVAL_S = USUAL_TIMEOUT_S = 30.0
 """Of a compose file's health check that says nothing, as the engine has them."""
 
 
 def compose_file(folder: Path) -> Path | None:
-    """The compose file of a task directory."""
-    return next((path for name in COMPOSE if (path := folder / "environment" / name).is_file()), None)
+    """The compose file of a task directory. PackError where there are two, or what is there is no file of the task."""
+    there = [path for name in COMPOSE if os.path.lexists(path := folder / "environment" / name)]
+    if len(there) > 1:
+        raise PackError(f"{there[1]}: lies beside {COMPOSE[0]}, and only one of them can be meant: remove the other")
+    for path in there:
+        if not path.is_file() or not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(path.parent)):
+            raise PackError(f"{path}: is no file below environment/")
+    return there[0] if there else None
 
 
 def filled(where: str, pairs: Iterable[tuple[str, str]], known: Known) -> dict[str, str]:
@@ -62,8 +70,10 @@ def dotenv(folder: Path, known: Mapping[str, str]) -> dict[str, str]:
     for line in lines:
         name, sign, value = line.strip().removeprefix("export ").partition("=")
         if sign and NAME.fullmatch(name := name.strip()) and (name not in known or is_secret(name)):
-            words = shlex.split(value, comments=True) if value.count('"') % 2 == value.count("'") % 2 == 0 else [value]
-            found[name] = " ".join(words)
+            try:
+                found[name] = " ".join(shlex.split(value, comments=True))
+            except ValueError:  # a quote or a backslash with nothing after it stands for itself
+                found[name] = value
     return found
 
 
@@ -107,6 +117,7 @@ def health_checks(task: Task) -> tuple[Healthcheck, ...]:
                 check.interval / 1000 or USUAL_INTERVAL_S,
                 check.timeout / 1000 or USUAL_TIMEOUT_S,
                 check.start_period / 1000,
+                check.start_interval / 1000 or USUAL_START_S,
                 retries=check.retries or 3,
             )
         )

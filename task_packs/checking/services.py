@@ -97,7 +97,7 @@ def _asked(client: docker.DockerClient, service: Service, around: Around) -> dic
         "environment": dict(service.env),
         "healthcheck": health,
         "init": service.init,
-        "tmpfs": dict.fromkeys(service.tmpfs, ""),
+        "tmpfs": dict(one.partition(":")[::2] for one in service.tmpfs),
         "volumes": around.mounted(service.volumes),
         **beside(client, around.network, service.name),
     }

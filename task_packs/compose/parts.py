@@ -7,11 +7,13 @@ import shlex
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
 DURATION = re.compile(r"(\d+(?:\.\d+)?)(us|ms|s|m|h)")
 UNIT_MS = {"us": 0.001, "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
+TMPFS = re.compile(r"/[^:,]+(:[A-Za-z0-9=,%]+)?")
+"""A place in memory, and what a mount of it is told."""
 POWER = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 HARMLESS = frozenset(
     {"expose", "ports", "container_name", "restart", "labels", "annotations", "platform", "pull_policy", "logging",
@@ -20,6 +22,8 @@ HARMLESS = frozenset(
 """Keys of a service that change nothing of what a session meets."""
 ALONE = frozenset({"init", "tty", "stdin_open", "stop_signal"})
 """The same, of the agent's own container, whose program is ours."""
+MOST = 1 << 60
+LONGEST_MS = 24 * 3_600_000 + 1
 CONDITIONS = {"service_started": "started", "service_healthy": "healthy", "service_completed_successfully": "completed"}
 
 
@@ -27,7 +31,9 @@ def _text(value: Any) -> Any:
     """Compose takes numbers and truth values where text is meant."""
     if isinstance(value, bool):
         return str(value).lower()
-    return f"{value:g}" if isinstance(value, float) else str(value) if isinstance(value, int) else value
+    if isinstance(value, float):
+        return str(value).removesuffix(".0")
+    return str(value) if isinstance(value, int) else value
 
 
 def _words(value: Any) -> Any:
@@ -45,7 +51,9 @@ def _pairs(value: Any) -> Any:
         pairs = [_text(item).partition("=") for item in value if isinstance(item, str | int | float)]
         if len(pairs) < len(value):
             raise ValueError("must be a list of NAME=VALUE or a table")
-        return {name: worth if sign else None for name, sign, worth in pairs}
+        value = {name: worth if sign else None for name, sign, worth in pairs}
+    if isinstance(value, dict) and (bad := [name for name in value if not name or "=" in name]):
+        raise ValueError(f"{bad[0]!r} is not the name of a variable")
     return {name: _text(item) for name, item in value.items()} if isinstance(value, dict) else value
 
 
@@ -54,7 +62,10 @@ def _size(value: Any) -> Any:
     found = SIZE.fullmatch(str(value).strip()) if isinstance(value, str | int) and not isinstance(value, bool) else None
     if found is None:
         raise ValueError(f"{value!r} is not a size such as 64m")
-    return int(float(found[1]) * 1024 ** POWER[found[2].lower()])
+    size = float(found[1]) * 1024 ** POWER[found[2].lower()]
+    if size >= MOST:
+        raise ValueError("is more than a machine can have")
+    return int(size)
 
 
 def _duration(value: Any) -> Any:
@@ -65,18 +76,23 @@ def _duration(value: Any) -> Any:
         return 0
     if not parts or "".join(f"{number}{unit}" for number, unit in parts) != text:
         raise ValueError(f"{value!r} is not a time such as 2s or 1m30s")
-    return round(sum(float(number) * UNIT_MS[unit] for number, unit in parts))
+    found_ms = sum(float(number) * UNIT_MS[unit] for number, unit in parts)
+    if 0 < found_ms < 1 or found_ms >= LONGEST_MS:
+        raise ValueError(f"{text[:40]!r} is not from 1ms to 24h")
+    return round(found_ms)
 
 
 def _depends(value: Any) -> Any:
     if isinstance(value, list):
+        if not all(isinstance(name, str | int) for name in value):
+            raise ValueError("must be a list of names or a table")
         return {_text(name): "started" for name in value}
     if not isinstance(value, dict):
         return value
     found = {}
     for name, how in value.items():
         asked = how.get("condition", "service_started") if isinstance(how, dict) else how
-        if asked not in CONDITIONS:
+        if not isinstance(asked, str) or asked not in CONDITIONS:
             raise ValueError(f"{name}: condition must be one of {', '.join(CONDITIONS)}")
         found[name] = CONDITIONS[asked]
     return found
@@ -84,7 +100,15 @@ def _depends(value: Any) -> Any:
 
 def _tmpfs(value: Any) -> Any:
     items = [value] if isinstance(value, str) else value
-    return [str(item).partition(":")[0] for item in items] if isinstance(items, list) else items
+    if isinstance(items, list) and (bad := [item for item in items if not TMPFS.fullmatch(str(item))]):
+        raise ValueError(f"{bad[0]!r} is not the absolute path of a place in a container")
+    return items
+
+
+def _absolute(value: str) -> str:
+    if value[:1] not in ("", "/"):
+        raise ValueError(f"{value!r} is not an absolute path")
+    return value
 
 
 def _network(value: Any) -> Any:
@@ -125,6 +149,7 @@ Words = Annotated[tuple[str, ...] | None, BeforeValidator(_words)]
 Pairs = Annotated[dict[str, str | None], BeforeValidator(_pairs)]
 Bytes = Annotated[int, BeforeValidator(_size)]
 Milliseconds = Annotated[int, BeforeValidator(_duration)]
+Cpus = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Depends = Annotated[dict[str, Literal["started", "healthy", "completed"]], BeforeValidator(_depends)]
 Default = Annotated[None, BeforeValidator(_network)]
 
@@ -159,17 +184,19 @@ class Check(Part):
     timeout: Milliseconds = 0
     start_period: Milliseconds = 0
     start_interval: Milliseconds = 0
-    retries: int = Field(default=0, ge=0)
+    retries: int = Field(default=0, ge=0, le=1_000_000)
 
     @field_validator("test", mode="before")
     @classmethod
     def _test(cls, value: Any) -> Any:
-        if isinstance(value, str):
+        if isinstance(value, str) and value.strip():
             return ("CMD-SHELL", value)
         if not isinstance(value, list) or not value or value[0] not in ("NONE", "CMD", "CMD-SHELL"):
             raise ValueError("must be text, or a list that begins with CMD, CMD-SHELL or NONE")
         if value[0] != "NONE" and not value[1:]:
             raise ValueError("names no command")
+        if value[0] == "CMD-SHELL" and len(value) > 2:
+            raise ValueError("has more than one text for CMD-SHELL: a list of words begins with CMD")
         return tuple(_text(item) for item in value)
 
     @property
@@ -181,7 +208,7 @@ class Check(Part):
 class Limits(Part):
     """deploy.resources.limits."""
 
-    cpus: float = Field(default=0, ge=0)
+    cpus: Cpus = 0
     memory: Bytes = 0
 
 
@@ -199,6 +226,19 @@ class Deploy(Part):
     replicas: Literal[1] = 1
 
 
+class Memory(Part):
+    """The tmpfs of one of volumes."""
+
+    size: Bytes = 0
+
+
+class Unasked(Part):
+    """The bind or volume of one of volumes: what is made when it is not there, which says nothing here."""
+
+    create_host_path: bool = True
+    nocopy: bool = False
+
+
 class Mount(Part):
     """One of volumes."""
 
@@ -206,9 +246,9 @@ class Mount(Part):
     source: Text = ""
     target: Text
     read_only: bool = False
-    bind: Annotated[None, BeforeValidator(lambda value: None)] = None
-    volume: Annotated[None, BeforeValidator(lambda value: None)] = None
-    tmpfs: Annotated[None, BeforeValidator(lambda value: None)] = None
+    bind: Unasked | None = None
+    volume: Unasked | None = None
+    tmpfs: Memory | None = None
     consistency: Text = ""
 
     @field_validator("target")
@@ -229,11 +269,11 @@ class Beside(Part):
     environment: Pairs = Field(default_factory=dict)
     depends_on: Depends = Field(default_factory=dict)
     healthcheck: Check | None = None
-    working_dir: Text = ""
+    working_dir: Annotated[Text, AfterValidator(_absolute)] = ""
     user: Text = ""
     tmpfs: Annotated[tuple[str, ...], BeforeValidator(_tmpfs)] = ()
     mem_limit: Bytes = 0
-    cpus: float = Field(default=0, ge=0)
+    cpus: Cpus = 0
     deploy: Deploy = Deploy()
     volumes: Annotated[tuple[Mount, ...], BeforeValidator(_mounted)] = ()
     networks: Default = None
@@ -242,6 +282,14 @@ class Beside(Part):
     @classmethod
     def _needed(cls, raw: Any) -> Any:
         return {key: value for key, value in raw.items() if key not in HARMLESS} if isinstance(raw, dict) else raw
+
+    @field_validator("volumes")
+    @classmethod
+    def _apart(cls, value: tuple[Mount, ...]) -> tuple[Mount, ...]:
+        places = [mount.target for mount in value]
+        if twice := [place for place in places if places.count(place) > 1]:
+            raise ValueError(f"more than one of them is at {twice[0]}")
+        return value
 
     @property
     def most_cpus(self) -> float:

@@ -21,6 +21,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 IDLE = re.compile(r"sleep (infinity|inf|[0-9]+)|tail -f /dev/null")
 LOGS = re.compile(r"\$\{?HOST_[A-Z_]+_PATH\b")
 """What Harbor mounts into the agent's container by itself."""
+SERVICES_AT_MOST = 100
 RANK = ("started", "healthy", "completed")
 IMAGE, CONTEXT = "MAIN_IMAGE_NAME", "CONTEXT_DIR"
 
@@ -52,7 +53,12 @@ class _File:
         services = self._table(raw.get("services"), "services")
         self._networks(raw.get("networks"))
         volumes = self._volumes(raw.get("volumes"))
-        started = {name: body for name, body in services.items() if not self._table(body, name).get("profiles")}
+        started = {
+            name: body
+            for name, body in services.items()
+            if name == MAIN or not self._table(body, f"services.{name}").get("profiles")
+        }
+        self._check_names(started)
         main = self._main(started.pop(MAIN, None), cpus, memory_bytes, image)
         sidecars = {name: self._sidecar(name, body) for name, body in started.items()}
         self._check_shared({MAIN: main, **sidecars})
@@ -75,6 +81,15 @@ class _File:
             raise self._wrong(where, "must be a mapping")
         return value
 
+    def _check_names(self, started: Mapping[str, Any]) -> None:
+        if len(started) > SERVICES_AT_MOST:
+            raise self._wrong("services", f"are more than {SERVICES_AT_MOST}")
+        seen = {"localhost": "localhost"}
+        for name in started:
+            if other := seen.get(name.lower()):
+                raise self._wrong(f"services.{name}", f"cannot be told from {other}: names of hosts are of one case")
+            seen[name.lower()] = name
+
     def _networks(self, raw: Any) -> None:
         for name, body in self._table(raw, "networks").items():
             if name != "default" or body:
@@ -96,6 +111,8 @@ class _File:
             body["volumes"] = [one for one, source in zip(mounts, sources, strict=True) if not LOGS.match(source)]
         ours = {IMAGE: IMAGE, CONTEXT: str(self._folder), "CPUS": f"{cpus:g}", "MEMORY": str(memory_bytes)}
         main = self._model(MainService, where, body, ours)
+        if told := next((place for place in main.tmpfs if ":" in place), ""):
+            raise self._wrong(f"{where}.tmpfs", f"{told!r} says how: the agent's container has its own")
         if main.image not in ("", IMAGE, image):
             raise self._wrong(
                 f"{where}.image", "is not supported: the agent's image is that of task.toml or Dockerfile"
@@ -137,9 +154,12 @@ class _File:
     def _filled(self, where: str, value: Any, known: Known) -> Any:
         if isinstance(value, str):
             try:
-                return interpolated(value, known)
+                made = interpolated(value, known)
             except Unfilled as error:
                 raise self._wrong(where, str(error)) from None
+            if "\0" in made:
+                raise self._wrong(where, "holds a zero byte, which no program can be given")
+            return made
         if isinstance(value, dict):
             return {key: self._filled(f"{where}.{key}", item, known) for key, item in value.items()}
         if isinstance(value, list):
@@ -164,7 +184,13 @@ class _File:
         inside = text == str(self._folder) or text.startswith(f"{self._folder}/")
         if text.startswith("~") or (text.startswith("/") and not inside):
             raise self._wrong(where, f"{text!r} is a place of the machine, not below environment/")
-        found = (self._folder / text).resolve()
+        try:
+            found = (self._folder / text).resolve()
+            found.exists()  # a name can be too long to be one
+        except (OSError, RuntimeError, ValueError):
+            raise self._wrong(
+                where, f"{text[:80]!r} is no place below environment/: a ring of links, or no name"
+            ) from None
         if not found.is_relative_to(self._folder):
             raise self._wrong(where, f"{text!r} leads out of environment/")
         return found
@@ -253,7 +279,11 @@ class _File:
                 raise self._wrong(f"{where}.build", f"there is no {build.dockerfile} in {build.context}")
             args = self._pairs(f"{where}.build.args", build.args)
             built = Built(context, recipe.relative_to(context).as_posix(), args, build.target)
-        places = tuple(mount.target for mount in found.volumes if mount.type == "tmpfs")
+        places = tuple(
+            mount.target + (f":size={mount.tmpfs.size}" if mount.tmpfs and mount.tmpfs.size else "")
+            for mount in found.volumes
+            if mount.type == "tmpfs"
+        )
         check = found.healthcheck
         if check is None and ready == "healthy":
             check = Check()

@@ -153,7 +153,7 @@ def grader_place(section: Section) -> GraderPlace:
     """verifier.environment."""
     return GraderPlace(
         section.text("docker_image"),
-        section.text("workdir"),
+        workdir(section),
         section.strings("env"),
         network_mode(section) if "network_mode" in section or "allow_internet" in section else None,
         (section.text("os") or "linux").lower(),
@@ -169,10 +169,29 @@ def network_mode(section: Section) -> str:
     """none, public or allowlist; by the old key allow_internet where there is no mode."""
     mode = section.raw.get("network_mode")
     if mode is None:
-        return "none" if section.raw.get("allow_internet") is False else "public"
+        allowed = section.raw.get("allow_internet", True)
+        if not isinstance(allowed, bool):
+            raise section.wrong("allow_internet", f"{allowed!r} is neither true nor false")
+        return "public" if allowed else "none"
     if not isinstance(mode, str) or mode not in NETWORKS:
         raise section.wrong("network_mode", f"{mode!r} is not one of {', '.join(NETWORKS)}")
     return NETWORKS[mode]
+
+
+def allowed_hosts(section: Section) -> tuple[str, ...]:
+    """The hosts that a table lets through, which only an allowlist does."""
+    hosts = section.texts("allowed_hosts")
+    if hosts and network_mode(section) != "allowlist":
+        raise section.wrong("allowed_hosts", 'stands beside no network_mode = "allowlist"')
+    return hosts
+
+
+def workdir(section: Section) -> str | None:
+    """The absolute path of the directory where work is done."""
+    place = section.text("workdir")
+    if place and (not place.startswith("/") or ".." in PurePosixPath(place).parts):
+        raise section.wrong("workdir", f"{place!r} is not the absolute path of a place in a container")
+    return place
 
 
 def memory(section: Section) -> int:

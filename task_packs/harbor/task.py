@@ -15,6 +15,7 @@ from task_packs.harbor.parts import (
     Healthcheck,
     Hook,
     McpServer,
+    allowed_hosts,
     artifact,
     grader_place,
     healthcheck,
@@ -22,6 +23,7 @@ from task_packs.harbor.parts import (
     mcp_server,
     memory,
     network_mode,
+    workdir,
 )
 from task_packs.harbor.steps import read_steps
 from task_packs.harbor.toml import Section, read_toml
@@ -87,12 +89,12 @@ def read_task_toml(path: Path) -> HarborTask:
         verifier_user=verifier.text("user"),
         verifier_network=network_mode(verifier) if "network_mode" in verifier else None,
         network=network_mode(own),
-        allowed_hosts=agent.texts("allowed_hosts") or environment.texts("allowed_hosts"),
+        allowed_hosts=allowed_hosts(agent) or allowed_hosts(environment),
         cpus=environment.number("cpus") or 0.0,
         memory_bytes=memory(environment),
         gpus=int(environment.number("gpus") or 0),
         tpu="tpu" in environment,
-        workdir=environment.text("workdir"),
+        workdir=workdir(environment),
         image=environment.text("docker_image"),
         env=environment.strings("env"),
         mcp_servers=_mcp_servers(environment),

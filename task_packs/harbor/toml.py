@@ -91,8 +91,27 @@ class Section:
 def read_toml(path: Path) -> Section:
     """The whole of a file; raises PackError naming it."""
     try:
-        return Section(path, "", tomllib.loads(path.read_text(encoding="utf-8")))
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise PackError(f"{path}: cannot be read: {error.strerror}") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise PackError(f"{path}: is not TOML: {error}") from None
+    except RecursionError:
+        raise PackError(f"{path}: is not TOML: it is nested too deep") from None
+    if where := _zero(raw, ""):
+        raise PackError(f"{path}: {where}: holds a zero byte, which no program can be given")
+    return Section(path, "", raw)
+
+
+def _zero(value: Any, where: str) -> str:
+    """The dotted place of a text with a zero byte, empty where there is none."""
+    if isinstance(value, str):
+        return where if "\0" in value else ""
+    parts: list[tuple[str, Any]] = []
+    if isinstance(value, dict):
+        parts = [(f"{where}.{key}" if where else repr(key)[1:-1], item) for key, item in value.items()]
+        if bad := next((place for (place, _), key in zip(parts, value, strict=True) if "\0" in key), ""):
+            return repr(bad)[1:-1]
+    elif isinstance(value, list):
+        parts = [(f"{where}[{number}]", item) for number, item in enumerate(value)]
+    return next((found for place, item in parts if (found := _zero(item, place))), "")

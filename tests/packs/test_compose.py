@@ -14,6 +14,7 @@ from task_packs.compose.services import Composed, Copied, Service, Volume
 from task_packs.compose.yaml_text import read_yaml
 from task_packs.errors import PackError
 from task_packs.harbor.variables import Known, Unfilled, interpolated, resolved
+from task_packs.surroundings import compose_file, dotenv
 
 ENV = Known({"HOME": "/h", "EMPTY": "", "API_KEY": "of-the-operator"}, {"GIVEN": "g", "TASK_TOKEN": "dummy"})
 
@@ -28,6 +29,8 @@ def compose(tmp_path: Path, text: str, known: Known = ENV) -> Composed:
     (folder / "api/Dockerfile").write_text("FROM x\n")
     (folder / "data").mkdir(exist_ok=True)
     (folder / "data/seed.sql").write_text("select 1;\n")
+    if not (folder / "ring").is_symlink():
+        (folder / "ring").symlink_to("ring")
     (folder / "docker-compose.yaml").write_text(text)
     return read_compose(folder / "docker-compose.yaml", known, 2, 1 << 30, "pinned:1")
 
@@ -63,9 +66,11 @@ def refused(tmp_path: Path, text: str) -> str:
         ("environment: ['KEY=${API_KEY:-none}', 'T=${TASK_TOKEN}']", "env", (("KEY", "none"), ("T", "dummy"))),
         ("user: 1000", "user", "1000"),
         ("working_dir: /srv", "workdir", "/srv"),
-        ("tmpfs: /run:size=1m", "tmpfs", ("/run",)),
+        ("tmpfs: /run:size=1m,mode=1777", "tmpfs", ("/run:size=1m,mode=1777",)),
         ("tmpfs: [/run, /tmp]", "tmpfs", ("/run", "/tmp")),
         ("volumes: [{type: tmpfs, target: /t}]", "tmpfs", ("/t",)),
+        ("volumes: [{type: tmpfs, target: /t, tmpfs: {size: 1k}}]", "tmpfs", ("/t:size=1024",)),
+        ("environment: {A: 3.14159265, B: 12345678.5}", "env", (("A", "3.14159265"), ("B", "12345678.5"))),
         ("shm_size: 64m", "shm_bytes", 64 << 20),
         ("mem_limit: 1.5gb", "memory_bytes", 3 << 29),
         ("cpus: '0.5'", "cpus", 0.5),
@@ -135,6 +140,24 @@ def test_what_a_service_says(tmp_path: Path, body: str, field: str, value: objec
         ("environment: {A: '$NOPE'}", "services.a.environment.A: takes NOPE from your environment, where it"),
         ("environment: {A: '${NOPE:?say it}'}", "services.a.environment.A: needs NOPE in your environment (say it)"),
         ("environment: {A: [1]}", "services.a.environment.A: Input should be a valid string"),
+        ("depends_on: [[b]]", "services.a.depends_on: must be a list of names or a table"),
+        ("depends_on: {b: [c]}", "services.a.depends_on: b: condition must be one of"),
+        (f"mem_limit: {'9' * 400}", "services.a.mem_limit: is more than a machine can have"),
+        (f"healthcheck: {{test: x, interval: {'9' * 400}s}}", "services.a.healthcheck.interval: '999"),
+        ("healthcheck: {test: x, interval: 1us}", "services.a.healthcheck.interval: '1us' is not from 1ms to 24h"),
+        ("healthcheck: {test: ''}", "services.a.healthcheck.test: must be text, or a list"),
+        ("healthcheck: {test: [CMD-SHELL, a, b]}", "services.a.healthcheck.test: has more than one text"),
+        ("cpus: inf", "services.a.cpus: Input should be a finite number"),
+        ("working_dir: srv", "services.a.working_dir: 'srv' is not an absolute path"),
+        ("tmpfs: run", "services.a.tmpfs: 'run' is not the absolute path"),
+        ("volumes: [{type: volume, source: v, target: /x, volume: {subpath: s}}]",
+         "services.a.volumes.0.volume.subpath: is not supported"),
+        ("volumes: ['v:/x', './data:/x/']", "services.a.volumes: more than one of them is at /x"),
+        ("volumes: ['./ring:/x']", "services.a.volumes: './ring' is no place below environment/"),
+        (f"volumes: ['./{'a' * 5000}:/x']", "services.a.volumes: './aaa"),
+        ('environment: {A: "b\\0c"}', "services.a.environment.A: holds a zero byte"),
+        ("environment: {A=B: c}", "services.a.environment: 'A=B' is not the name of a variable"),
+        ("environment: ['=c']", "services.a.environment: '' is not the name of a variable"),
         ("environment: 5", "services.a.environment: Input should be a valid dictionary"),
         ("command: 'a \"b'", "services.a.command: No closing quotation"),
         ("command: {a: 1}", "services.a.command: Input should be a valid tuple"),
@@ -159,7 +182,7 @@ def test_what_a_service_does_not_get_is_refused_by_its_name(tmp_path: Path, body
     ("text", "said"),
     [
         ("services: [a]", "services: must be a mapping"),
-        ("services: {a: x}", "a: must be a mapping"),
+        ("services: {a: x}", "services.a: must be a mapping"),
         ("services: {a: {}}", "services.a: has neither image nor build"),
         ("services: {'a b': {image: x}}", "services.a b: is not the name of a service"),
         ("include: [other.yaml]", "include: is not supported"),
@@ -184,6 +207,12 @@ def test_what_a_service_does_not_get_is_refused_by_its_name(tmp_path: Path, body
          "services.a.depends_on: 'b' is not a service that is started"),
         ("services: {main: {volumes: ['./data:/d']}, a: {image: x, volumes: ['./data/seed.sql:/s:ro']}}",
          "services.main.volumes: './data' is written, and a has it too: mount it read-only"),
+        ("services: {main: {profiles: [debug]}}", "services.main.profiles: is not supported"),
+        ("services: {main: {tmpfs: ['/t:size=1m']}}", "services.main.tmpfs: '/t:size=1m' says how"),
+        ("services: {DB: {image: x}, db: {image: x}}", "services.db: cannot be told from DB"),
+        ("services: {localhost: {image: x}}", "services.localhost: cannot be told from localhost"),
+        ("services: {" + ", ".join(f"s{n}: {{image: x, depends_on: [s{n + 1}]}}" for n in range(1500)) + "}",
+         "services: are more than 100"),
         ("services: {a: {image: x, image: y}}", "is no YAML that can be read: has the key 'image' twice in line 1"),
         ("a: [", "is no YAML that can be read: "),
         ("", "must be a mapping"),
@@ -343,3 +372,27 @@ def test_names_of_keys_are_known(name: str) -> None:
 @pytest.mark.parametrize("name", ["MAX_TOKENS", "AUTHOR", "KEYBOARD", "TOKENIZER", "KEYWORDS", "PWD", "PASSED"])
 def test_names_that_only_sound_like_keys_are_not(name: str) -> None:
     assert resolved(f"${{{name}}}", Known({name: "x"})) == "x"
+
+
+def test_one_compose_file_is_meant_and_it_is_one_of_the_tasks_own(tmp_path: Path) -> None:
+    folder = tmp_path / "environment"
+    folder.mkdir()
+    assert compose_file(tmp_path) is None
+    (folder / "docker-compose.yml").write_text("services: {}\n")
+    assert compose_file(tmp_path) == folder / "docker-compose.yml"
+    (folder / "docker-compose.yaml").symlink_to("nowhere")
+    with pytest.raises(PackError, match=r"docker-compose.yml: lies beside docker-compose.yaml"):
+        compose_file(tmp_path)
+    (folder / "docker-compose.yml").unlink()
+    with pytest.raises(PackError, match=r"docker-compose.yaml: is no file below environment/"):
+        compose_file(tmp_path)
+    (folder / "docker-compose.yaml").unlink()
+    (tmp_path / "elsewhere.yaml").write_text("services: {}\n")
+    (folder / "docker-compose.yaml").symlink_to("../elsewhere.yaml")
+    with pytest.raises(PackError, match=r"docker-compose.yaml: is no file below environment/"):
+        compose_file(tmp_path)
+
+
+def test_a_file_of_variables_is_read_whatever_quotes_it_leaves_open(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("A=b\\\nB=\"it's\"\nC='x y' # no\nD=\"open\nHOME=/other\nAPI_KEY=own\n")
+    assert dotenv(tmp_path, ENV) == {"A": "b\\", "B": "it's", "C": "x y", "D": '"open', "API_KEY": "own"}

@@ -135,6 +135,13 @@ def test_the_agents_own_network_goes_before_the_environments(tmp_path: Path) -> 
         ("artifacts = ['../x']", "artifacts[0].source: '../x' must not go up"),
         ("artifacts = [{ source = 'x', service = 'db' }]", "artifacts[0].source: 'x' of service 'db' must be"),
         ("artifacts = [{ source = '/x', exclude = 'a' }]", "artifacts[0].exclude: must be a list of texts"),
+        ('[environment]\nallow_internet = "no"', "environment.allow_internet: 'no' is neither true nor false"),
+        ('[environment]\nworkdir = "app"', "environment.workdir: 'app' is not the absolute path"),
+        ('[environment]\nworkdir = "/a/../b"', "environment.workdir: '/a/../b' is not the absolute path"),
+        ('[environment]\nallowed_hosts = ["a.b"]', "environment.allowed_hosts: stands beside no network_mode"),
+        ('[agent]\nallowed_hosts = ["a.b"]', "agent.allowed_hosts: stands beside no network_mode"),
+        ('[environment.env]\nA = "b\\u0000"', "environment.env.A: holds a zero byte"),
+        ("a = " + "[" * 5000, "is not TOML: "),
     ],
 )  # fmt: skip
 def test_wrong_values_name_file_and_key(tmp_path: Path, text: str, said: str) -> None:
