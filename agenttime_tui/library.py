@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 from agenttime_tui.campaign.attempt import latest
 from agenttime_tui.campaign.campaign import Campaign
 from agenttime_tui.campaign.cells import Cell, cell_of
 from agenttime_tui.campaign.counting import Verdict, decided
+from agenttime_tui.campaign.facts import JournalRecord
 from agenttime_tui.campaign.grading import GRADED_STUDIES, read_grade
 from agenttime_tui.campaign.run import GradeFact, Run, TimeFact
 from agenttime_tui.errors import UserError
 from remote_agent.seal import seal
 from remote_agent.wire import Record
 from store.reader import Reader
-from store.rows import CampaignRow, ImportedRunRow, MachineRow, OperatorRow
+from store.rows import CampaignRow, ImportedRunRow, MachineRow, OperatorRow, RecordRow
 from task_packs.grading import RawGrade, grade
 from task_packs.manifest import Grade
 
@@ -67,14 +69,37 @@ def load_campaign(reader: Reader, row: CampaignRow) -> Campaign:
         by_attempt.setdefault(record.attempt, []).append(record)
     for attempt in reader.attempts(row.id):
         model.add_attempt(attempt)
-        if records := by_attempt.get(attempt.id, []):
-            model.restore(attempt.id, records, last.get(attempt.id, 0), reader.holes(attempt.id))
+        if held := last.get(attempt.id, 0):
+            model.restore(attempt.id, by_attempt.get(attempt.id, ()), held, reader.holes(attempt.id))
         for said in reader.operator_records(attempt.id):
             model.decide(attempt.id, said)
-        sealed = next((record for record in records if record.kind == "sealed"), None)
-        if sealed is not None and not seal_holds(reader, attempt.id, sealed.data):
-            model.break_seal(attempt.id)
+        if (sealed := model.seal_of(attempt.id)) is not None:
+            model.check_seal(attempt.id, seal_holds(reader, attempt.id, sealed.data))
     return model
+
+
+def apply_stored(database: Path, model: Campaign, attempt: str, rows: Sequence[RecordRow]) -> set[str]:
+    """Takes in records that the store has; the changed keys. A sealed estimate counts as the store's output has it."""
+    changed, sealed = set[str](), seal_to_check(model, attempt, rows)
+    if sealed is not None:
+        with Reader(database) as reader:
+            changed = model.check_seal(attempt, seal_holds(reader, attempt, sealed.data))
+    return changed | model.apply(attempt, rows)
+
+
+def seal_to_check(model: Campaign, attempt: str, rows: Iterable[RecordRow]) -> JournalRecord | None:
+    """The seal that these records bring or are what it was made of; None where they say nothing about one.
+
+    What was sealed may come after its seal, where there was a hole.
+    """
+    held = model.seal_of(attempt)
+    brought = [row for row in rows if row.kind == "sealed"]
+    if brought:
+        return min([*brought, *([held] if held is not None else [])], key=lambda one: one.seq)
+    if held is None:
+        return None
+    first, last = held.data.get("first_seq") or 1, held.data.get("last_seq") or 0
+    return held if any(row.kind == "transcript" and first <= row.seq <= last for row in rows) else None
 
 
 def seal_holds(reader: Reader, attempt: str, sealed: Mapping[str, Any]) -> bool:

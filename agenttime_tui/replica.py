@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agenttime_tui.campaign.campaign import Campaign
-from agenttime_tui.library import load_campaign, seal_holds
+from agenttime_tui.library import load_campaign, seal_holds, seal_to_check
 from store.reader import Marks, Reader
 from store.rows import AttemptRow, CampaignRow, OperatorRow, RecordRow
 
@@ -33,10 +33,10 @@ class News:
     whole: Campaign | None = None
     """The model read anew, where adding does not do."""
     begun: Sequence[Begun] = ()
-    records: Sequence[RecordRow] = ()
+    records: Mapping[str, Sequence[RecordRow]] = field(default_factory=dict)
     said: Sequence[OperatorRow] = ()
-    broken: list[str] = field(default_factory=list)
-    """Attempts whose sealed estimate is not what their kept output says."""
+    seals: Mapping[str, bool] = field(default_factory=dict)
+    """Attempt -> whether its sealed estimate is what its kept output says, where that may be another answer now."""
     more: bool = False
     """Whether there is more to be read at once."""
 
@@ -64,11 +64,17 @@ class Replica:
             begun = [self._begun(row) for row in reader.attempts_since(held.attempts) if row.cell in self.model.cells]
             ids = {*self.model.attempts, *(one.row.id for one in begun)}
             last, found = reader.records_since(held.records, PAGE)
-            records = [row for row in found if row.attempt in ids]
+            records: dict[str, list[RecordRow]] = {}
+            for row in found:
+                if row.attempt in ids:
+                    records.setdefault(row.attempt, []).append(row)
             said = [row for row in reader.operators_since(held.operators) if row.target in ids]
-            sealed = [row for row in records if row.kind == "sealed"]
-            broken = [row.attempt for row in sealed if not seal_holds(reader, row.attempt, row.data)]
-        return News(marks._replace(records=last), None, begun, records, said, broken, len(found) == PAGE)
+            seals = {
+                attempt: seal_holds(reader, attempt, sealed.data)
+                for attempt, rows in records.items()
+                if (sealed := seal_to_check(self.model, attempt, rows)) is not None
+            }
+        return News(marks._replace(records=last), None, begun, records, said, seals, len(found) == PAGE)
 
     def _begun(self, row: AttemptRow) -> Begun:
         reader = self._reader
@@ -84,17 +90,14 @@ class Replica:
         model, changed = self.model, set[str]()
         for one in news.begun:
             changed |= model.add_attempt(one.row)
-            if one.facts:
+            if one.last_seq:
                 model.restore(one.row.id, one.facts, one.last_seq, one.holes)
             for said in one.said:
                 model.decide(one.row.id, said)
-        by_attempt: dict[str, list[RecordRow]] = {}
-        for row in news.records:
-            by_attempt.setdefault(row.attempt, []).append(row)
-        for attempt, rows in by_attempt.items():
+        for attempt, rows in news.records.items():
             model.apply(attempt, rows)
         for said in news.said:
             changed |= model.decide(said.target, said)
-        for attempt in news.broken:
-            changed |= model.break_seal(attempt)
-        return changed | by_attempt.keys()
+        for attempt, holds in news.seals.items():
+            changed |= model.check_seal(attempt, holds)
+        return changed | news.records.keys()

@@ -47,6 +47,10 @@ class Decision(Protocol):
     """
 
     @property
+    def id(self) -> str:
+        """Orders what was said at the same moment, as the store does."""
+
+    @property
     def at_utc_ns(self) -> int:
         """When."""
 
@@ -83,6 +87,7 @@ class Said:
     by: str
     action: str
     data: dict[str, Any]
+    id: str = ""
 
 
 def latest(decisions: Iterable[Decision], action: str) -> Decision | None:

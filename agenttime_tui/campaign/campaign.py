@@ -86,9 +86,14 @@ class Campaign:
         """Takes in what a harness's decoder read in one attempt; returns the changed keys."""
         return {attempt} if self._states[attempt].observe(outcome, checks) else set()
 
-    def break_seal(self, attempt: str) -> set[str]:
-        """Says that an attempt's sealed estimate is not what its kept output says; returns the changed keys."""
-        return {attempt} if self._states[attempt].break_seal() else set()
+    def check_seal(self, attempt: str, holds: bool) -> set[str]:
+        """Says whether an attempt's sealed estimate is what its kept output says; returns the changed keys."""
+        return {attempt} if self._states[attempt].check_seal(holds) else set()
+
+    def seal_of(self, attempt: str) -> JournalRecord | None:
+        """The first seal of an attempt, the one that counts; None where there is none or the attempt is not known."""
+        state = self._states.get(attempt)
+        return next(iter(state.facts.of("sealed")), None) if state is not None else None
 
     def contact(self, machine: str, state: str) -> set[str]:
         """Takes in a machine's state (connecting, live, stale, down); returns the changed keys."""

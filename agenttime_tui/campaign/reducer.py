@@ -82,7 +82,7 @@ class RunState:
         """Takes in what a person decided; all decisions stay, the newest of a kind counts."""
         if decision in self._decisions:
             return False
-        self._decisions = tuple(sorted((*self._decisions, decision), key=lambda one: one.at_utc_ns))
+        self._decisions = tuple(sorted((*self._decisions, decision), key=lambda one: (one.at_utc_ns, one.id)))
         return self._touch(True)
 
     def supersede(self, ordinal: int | None) -> bool:

@@ -28,6 +28,7 @@ from agenttime_tui.fleet.machine import Machine
 from agenttime_tui.fleet.orders import Orders
 from agenttime_tui.fleet.replays import Replays
 from agenttime_tui.fleet.visit import endpoint_of
+from agenttime_tui.library import apply_stored
 from agenttime_tui.protocols.parents import Choice
 from agenttime_tui.spending import Spent
 from store.errors import StoreError
@@ -250,7 +251,7 @@ class Live:
 
     def _committed(self, attempt: str, rows: Sequence[RecordRow]) -> None:
         self._seqs[attempt] = max(self._seqs.get(attempt, 0), *(row.seq for row in rows))
-        self.model.apply(attempt, rows)
+        apply_stored(self._store.path, self.model, attempt, rows)
         if any(row.kind == "held" for row in rows):
             self._said(f"run {attempt[:8]} holds its slot until graded: agenttime grade {attempt[:8]} [--release]")
         if any(row.kind == "ended" for row in rows):
