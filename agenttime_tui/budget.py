@@ -22,6 +22,10 @@ ACTION = "budget"
 """The operator record, about a campaign, that keeps a budget other than the one before: `usd`, null for none."""
 
 
+CAP_USD = 1_000_000_000
+"""What a plan may say at most."""
+
+
 class Purse:
     """What one campaign has spent of what it may; prices.toml is read again when it changes."""
 
@@ -104,7 +108,7 @@ def _first(toml: str) -> object:
 
 
 def _dollars(said: object) -> float | None:
-    good = isinstance(said, int | float) and not isinstance(said, bool) and said > 0
+    good = isinstance(said, int | float) and not isinstance(said, bool) and 0 < said <= CAP_USD
     return float(said) if good and isinstance(said, int | float) else None
 
 

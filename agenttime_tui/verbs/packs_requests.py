@@ -45,6 +45,8 @@ class Proposed:
 def requests(context: Context) -> int:
     """A quarter, once and four times of the natural runtimes; 1 where not one counted natural run is there."""
     pack = load_pack(context.args.pack, context.pack_dirs)
+    if pack.tasks and all(task.entry.steps for task in pack.tasks):
+        raise UserError(f"pack {pack.name} has only tasks with steps, and a request is about one prompt: propose none")
     with context.reader() as reader:
         row = find_campaign(reader, context.args.campaign)
         found = proposed(pack, runs_of(reader, row))

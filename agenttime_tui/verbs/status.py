@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from agenttime_tui.budget import queued, spent_of, sum_words, wait_words
@@ -12,6 +13,7 @@ from agenttime_tui.errors import UserError
 from agenttime_tui.library import runs_of
 from agenttime_tui.look import durations
 from agenttime_tui.look.sanitise import clean
+from agenttime_tui.prices import read_prices
 from agenttime_tui.spending import Spent
 from agenttime_tui.verbs import lines
 from agenttime_tui.verbs.context import Context, table, utc_text
@@ -45,6 +47,7 @@ def status(context: Context) -> int:
     since_ns = _since_ns(context)
     ended = [run for _, runs in campaigns for run in runs if since_ns and (run.ended_utc_ns or 0) >= since_ns]
     needs = [sentence for row, runs in campaigns for sentence in (*_held_back(spent[row.id], runs), *needs_you(runs))]
+    needs += _unpriced(context, spent.values())
     if context.json:
         context.answer(
             {
@@ -103,9 +106,26 @@ def needs_you(runs: list[Run]) -> list[str]:
             found.append(f"{run.id[:8]} {where}: its time is under {run.time.status} ({', '.join(run.time.flags)})")
         elif run.grade.status == "grader_error":
             found.append(f"{run.id[:8]} {where}: the grader failed")
+        elif ungraded := [one["name"] for one in run.extra.get("steps") or () if _grader_failed(one)]:
+            found.append(f"{run.id[:8]} {where}: the grader failed after {clean(', '.join(ungraded))}")
         elif run.execution == "ended" and run.extra.get("faults"):
             found.append(f"{run.id[:8]} {where}: {clean(str(run.extra['faults'][0].get('detail')))}")
     return found
+
+
+def _grader_failed(step: dict[str, Any]) -> bool:
+    return (step["grade"] or {}).get("status") == "grader_error"
+
+
+def _unpriced(context: Context, spent: Iterable[Spent]) -> list[str]:
+    """Why nothing is said to be spent of a budget."""
+    if all(one.budget_usd is None for one in spent):
+        return []
+    try:
+        read_prices(context.settings)
+    except UserError as error:
+        return [clean(str(error))]
+    return []
 
 
 def _since_ns(context: Context) -> int | None:

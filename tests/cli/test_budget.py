@@ -48,6 +48,11 @@ def test_a_reached_budget_ends_a_run_and_a_raised_one_goes_on_with_the_same_camp
     (need,) = app.json("status")["needs_you"]
     assert need == "budget of $0.01 reached; 1 queued cell waits: raise budget_usd in the plan and run it again"
     assert app.call("run", path, "--plain").err.splitlines() == [sentence], "nothing runs: it ends at once"
+    prices(app, "[machine.local\n")
+    (need,) = app.json("status")["needs_you"]
+    assert need.startswith(f"prices {app.home / 'prices.toml'}, line 1"), need
+    assert campaign(app)["spent_usd"] is None
+    prices(app)
     assert len(app.runs()) == 2
 
     assert app.call("run", plan(app, "9000"), "--plain").ok().err == ""

@@ -70,6 +70,9 @@ def test_every_step_is_delivered_timed_and_graded(tmp_path: Path) -> None:
         kinds = [one["kind"] for one in app.events(run["id"])]
         assert (kinds.count("step_graded"), kinds.count("step_prepared"), kinds.count("graded")) == (3, 1, 0)
         assert "after each of its steps" in app.call("grade", run["id"]).sentence(1)
+        assert "a request is about one prompt" in app.call(
+            "packs", "requests", "stepped", "--from", "stepped"
+        ).sentence(1)
     finally:
         app.end_processes()
 
@@ -86,6 +89,26 @@ def test_too_little_at_the_first_step_ends_the_run(tmp_path: Path) -> None:
         shown = app.call("show", run["id"]).ok().out
         assert "teach not begun: step make has reward 0.0 below 1.0\n" in shown
         assert "tell not begun\n" in shown
+    finally:
+        app.end_processes()
+
+
+@pytest.mark.slow
+def test_a_grader_that_hangs_after_a_step_leaves_a_bound_and_a_need(tmp_path: Path) -> None:
+    app = app_with(
+        tmp_path,
+        **{
+            "steps/teach/tests/test.sh": "#!/bin/sh\nsleep 100\n",
+            "task.toml": FILES["task.toml"].replace("timeout_sec = 10", "timeout_sec = 0.3"),
+        },
+    )
+    try:
+        app("run", plan(app), "--plain").ok()
+        run, parts = steps_of(app)
+        assert (run["ending"], run["lower_bound"], parts[1]["grade"]["status"]) == ("own", True, "grader_error")
+        assert parts[2]["skipped"] == "step teach was left without a score"
+        (need,) = app.json("status")["needs_you"]
+        assert need.endswith(": the grader failed after teach")
     finally:
         app.end_processes()
 
