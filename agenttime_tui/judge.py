@@ -17,6 +17,8 @@ from task_packs.load import Pack
 
 ENDPOINT, ENDPOINT_ENV = "https://api.openai.com/v1", "OPENAI_BASE_URL"
 JUDGE_S = 300
+ANSWER_CAP_BYTES = 4_000_000
+PIECE_BYTES = 65536
 PAUSES_S = (1.0, 4.0)
 """Before it is asked once more, where it is busy or broken for a moment."""
 BUSY = (408, 429, 500, 502, 503, 504)
@@ -137,15 +139,27 @@ class _Asked:
 
     def _post(self, body: bytes) -> bytes:
         headers = {"Authorization": f"Bearer {self._secret}", "Content-Type": "application/json"}
+        until_s = time.monotonic() + JUDGE_S
         try:
+            if not self._base.startswith(("http://", "https://")):
+                raise ValueError(self._base)
             request = urllib.request.Request(f"{self._base}/chat/completions", body, headers)
             opened = urllib.request.build_opener(_Unmoved).open(request, timeout=JUDGE_S)
         except ValueError:
             raise NotGraded(
                 f"{ENDPOINT_ENV} is no address ({_shown(self._base)}): set it right, then: {self._later}"
             ) from None
+        found = bytearray()
         with opened as answer:
-            return bytes(answer.read())
+            while piece := answer.read1(PIECE_BYTES):
+                found += piece
+                if len(found) > ANSWER_CAP_BYTES:
+                    raise _NoVerdict("gave no JSON object: its answer has no end")
+                if time.monotonic() > until_s:
+                    raise TimeoutError  # one that says a little now and then would be waited for for ever
+            if answer.length:
+                raise http.client.IncompleteRead(bytes(found[:0]), answer.length)
+        return bytes(found)
 
 
 class _Unmoved(urllib.request.HTTPRedirectHandler):

@@ -56,7 +56,8 @@ class _Graded:
 
 
 def grade(context: Context) -> int:
-    """A new grade for one run; UserError where there is nothing to grade, or nothing here to grade it with."""
+    """A new grade for one run; 1 where it came to no score. UserError where there is nothing to grade, or nothing here
+    to grade it with."""
     if context.args.missing:
         return _missing(context)
     if context.args.release:
@@ -72,7 +73,7 @@ def grade(context: Context) -> int:
     else:
         how = "would be graded" if context.args.dry_run else "graded" if found.kept else "keeps its grade"
         context.say(f"run {run_id[:8]} {how}: {found.words()}")
-    return DONE
+    return FAILED if found.grade.status in UNGRADED else DONE
 
 
 def _missing(context: Context) -> int:

@@ -61,7 +61,8 @@ def test_a_judged_run_waits_for_its_key_and_says_so(tmp_path: Path) -> None:
     no_key = f"the judge m-7 has no key: set SMALL_KEY, then: agenttime grade {run['id'][:8]}"
     assert no_key in app.call("show", run["id"]).ok().out
     assert app.json("show", run["id"])["run"]["extra"]["grade_detail"] == no_key
-    assert f"keeps its grade: not_graded {no_key}" in app.call("grade", run["id"]).ok().out
+    again = app.call("grade", run["id"])
+    assert (again.code, f"keeps its grade: not_graded {no_key}" in again.out) == (1, True)
     assert [one["by"] for one in app.json("show", run["id"])["operator_records"]] == ["agenttime"]
     missing = app.call("grade", "copies", "--missing", "--json")
     assert (missing.code, missing.json["runs"][0]["recorded"]) == (1, False)
@@ -116,7 +117,8 @@ def test_the_judge_reads_a_verified_copy_and_its_key_stays_here(tmp_path: Path) 
     app("grade", run["id"]).ok()
     assert copy.read_bytes() != b"altered"
     del app.env["SMALL_KEY"]
-    assert "keeps its grade: not_graded the judge m-7 has no key" in app.call("grade", run["id"]).ok().out
+    again = app.call("grade", run["id"])
+    assert (again.code, "keeps its grade: not_graded the judge m-7 has no key" in again.out) == (1, True)
     assert app.run()["grade"]["passed"] is True
     assert [one["by"] for one in app.json("show", run["id"])["operator_records"]] == ["agenttime", "tester"]
     files = [file for place in (app.home, app.user / ".agenttime") for file in place.rglob("*") if file.is_file()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -36,6 +36,8 @@ class Endpoint(ThreadingHTTPServer):
     busy = 0
     """So many times more it answers with 503."""
     moved = ""
+    endless = b""
+    """What it says on and on in the place of an answer."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Completions)
@@ -55,6 +57,12 @@ class Completions(BaseHTTPRequestHandler):
         self.server.asked.append((self.path, str(self.headers["Authorization"]), body))
         message = {"role": "assistant", "content": self.server.reply, "refusal": self.server.refusal}
         data = json.dumps({"choices": [{"message": message}]}).encode()
+        if self.server.endless:
+            self.send_response(200)
+            self.end_headers()
+            with suppress(OSError):
+                while True:
+                    self.wfile.write(self.server.endless)
         self.server.busy -= 1
         self.send_response(503 if self.server.busy >= 0 else self.server.status)
         if self.server.moved:
@@ -156,6 +164,24 @@ def test_a_judge_that_will_not_say_has_refused(endpoint: Endpoint, task: Task) -
     found, data = judged(task, {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": endpoint.url})
     assert (found.status, found.value) == ("refused", None)
     assert "refused to judge it" in data["detail"]
+
+
+def test_an_answer_without_an_end_is_not_read_for_ever(endpoint: Endpoint, task: Task) -> None:
+    endpoint.endless = b" " * 100_000
+    found, data = judged(task, {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": endpoint.url})
+    assert (found.status, len(endpoint.asked)) == ("grader_error", 1)
+    assert "gave no JSON object: its answer has no end" in data["detail"]
+
+
+def test_an_answer_that_only_keeps_the_line_open_is_given_up(
+    endpoint: Endpoint, task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judge, "ANSWER_CAP_BYTES", 10**12)
+    monkeypatch.setattr(judge, "JUDGE_S", 0.05)
+    endpoint.endless = b" "
+    found, data = judged(task, {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": endpoint.url})
+    assert (found.status, len(endpoint.asked)) == ("not_graded", 3)
+    assert "cannot be reached" in data["detail"]
 
 
 def test_the_key_follows_no_redirect(endpoint: Endpoint, task: Task) -> None:
