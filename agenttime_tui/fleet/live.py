@@ -231,11 +231,15 @@ class Live:
         )
         return await self.machines[machine].stop(attempt, action, by, reason)
 
+    def look_again(self, machine: str) -> None:
+        """The operator has changed a machine (drained it, say) or looked at it anew: what waits may begin at once."""
+        self._machine_changed(self.machines[machine])
+
     def _hopeful(self, machine: Machine, waiting: bool, patient: bool) -> bool:
-        """Whether something may still come of the machine without the operator."""
+        """Whether something may still come of the machine; one that is drained, say, only with a patient operator."""
         if machine.lost or (not patient and machine.out_of_reach):
             return False
-        return bool(machine.runs) or not (waiting and machine.unfit)
+        return patient or bool(machine.runs) or not (waiting and machine.unfit)
 
     def _since(self, attempt: str) -> int:
         """Where to go on with an attempt; before the first hole where one was told, a few times for each hole."""
@@ -270,9 +274,9 @@ class Live:
     def _again(self, attempt: str, why: str) -> None:
         self._said(f"run {attempt}: {why}; asking again")
         self._holed.setdefault(attempt, [])
-        for machine in self.machines.values():
-            if attempt in machine.runs:
-                self._spawn(machine.subscribe(attempt))
+        machine = self.machines.get(self.model.run(attempt).machine or "")
+        if machine is not None:  # also where its end came beside what is missing, and it holds no slot any more
+            self._spawn(machine.subscribe(attempt))
 
     def _refused(self, attempt: str, error: Exception) -> None:
         """The machine (or the app before it) will not run this attempt: written down, shown, slot free."""
@@ -288,7 +292,7 @@ class Live:
 
     def _absent(self, attempt: str, error: FleetError) -> None:
         """A machine does not have an attempt: one that never got there goes there now, the same one."""
-        (machine,) = (one for one in self.machines.values() if attempt in one.runs)
+        machine = self.machines[self.model.run(attempt).machine or ""]
         if self._seqs.get(attempt):
             self._said(f"{error}, though it was there: its records up to {self._seqs[attempt]} are kept here")
             machine.ended(attempt)

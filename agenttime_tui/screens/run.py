@@ -114,11 +114,20 @@ class RunScreen(Reader):
         self.card.touch()
 
     def refreshed(self, changed: frozenset[str]) -> None:
-        """Reads on only where this run changed."""
+        """Reads on only where this run changed; its card also stands beside the other runs of its task."""
+        run = self.run_now
         if self.run_id in changed or not changed:
             self.keep_fresh()
+        elif self.finished and run is not None and self._concerns(run, changed):
+            self.touch_all()
+            self.card.touch()
         self.head.touch()
         self._arrange()
+
+    def _concerns(self, run: Run, changed: frozenset[str]) -> bool:
+        """Whether a run of the same task is among those that changed."""
+        place = run.benchmark, run.task
+        return any(one.id in changed and (one.benchmark, one.task) == place for one in self.desk.snapshot.runs)
 
     def tick(self) -> None:
         """The clock, the bar and the running line."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from collections import deque
 from collections.abc import AsyncIterator, Sequence
 
 from agenttime_tui.budget import raise_words
@@ -31,8 +30,6 @@ from agenttime_tui.sources.offline import Offline
 from agenttime_tui.spending import Spent
 from store.rows import MachineRow
 
-RATE_WINDOW_S = 10.0
-
 
 class Following(Offline):
     """The same campaign while this process takes in what its machines say."""
@@ -45,12 +42,10 @@ class Following(Offline):
         self._opening = opening
         self._changed: set[str] = set()
         self._news = asyncio.Event()
-        self._arrivals: deque[float] = deque()
 
     def changed(self, keys: set[str]) -> None:
         """Told by intake and links after the commit."""
         self._changed |= keys
-        self._arrivals.append(asyncio.get_running_loop().time())
         self._news.set()
 
     async def model(self) -> Campaign:
@@ -244,6 +239,7 @@ class Following(Offline):
             client = await machine.up()
             answer, _ = await client.call("probe")
             machine.facts = answer["facts"]
+            self._live.look_again(target)
             return f"{target} answers: Python {machine.facts['python']}, {machine.engine}"
         if verb == "recover":
             client = await machine.up()
@@ -251,6 +247,7 @@ class Following(Offline):
             return f"{len(answer['started'])} supervisors were started again on {target}"
         if verb == "drain":
             machine.config = machine.config.model_copy(update={"drained": not machine.config.drained})
+            self._live.look_again(target)
             return f"{target} takes {'no new runs' if machine.config.drained else 'runs again'}; what runs goes on"
         raise FleetError("refused", f"{verb} {target} is done on the command line: agenttime machines {verb} {target}")
 

@@ -50,6 +50,8 @@ class Offline:
         self._version = -1
         self._replica = Replica(reader, row)
         self._unseen: set[str] = set()
+        self._shown: int | None = None
+        """The version of the first snapshot: what comes behind it is told by `changes`."""
         self._catching_up = asyncio.Lock()
         self._reading = asyncio.Lock()
         self._purse = purse_of(settings, reader, row)
@@ -77,7 +79,10 @@ class Offline:
                 news = await self.read(self._replica.read)
                 self._unseen |= self._replica.take(news)
                 more = news.more
-            self._imported = await self.read(lambda: imported_runs(self.reader, self.row))
+            held = {run.id: run for run in self._imported}
+            found = await self.read(lambda: imported_runs(self.reader, self.row))
+            self._imported = [held[run.id] if held.get(run.id) == run else run for run in found]
+            self._unseen |= {run.id for run in self._imported if held.get(run.id) is not run}
             self._purse.budget_usd = await self.read(lambda: budget_of(self.reader, self.row))
             self._slots = await self.read(lambda: slots_of(self.reader, self.row))
             self._version = version
@@ -88,7 +93,10 @@ class Offline:
 
     async def snapshot(self) -> Snapshot:
         """Everything the board draws."""
-        model, runs = await self.model(), await self.runs()
+        model = await self.model()
+        if self._shown is None:
+            self._shown, self._unseen = self._version, set()
+        runs = await self.runs()
         machines, spent = await self.machines(runs), self.spent(runs)
         return pictures.snapshot(self.row, runs, model.cells.values(), machines, self.live, spent=spent)
 
@@ -105,7 +113,9 @@ class Offline:
     async def changes(self) -> AsyncIterator[frozenset[str]]:
         """Ends never; yields when another process has written to the store."""
         await self.model()
-        seen, self._unseen = self._version, set()
+        if self._shown is None:
+            self._shown, self._unseen = self._version, set()
+        seen = self._shown
         while True:
             await asyncio.sleep(LOOK_S)
             await self.model()

@@ -161,3 +161,12 @@ async def test_facts_fold_away_on_narrow_screens() -> None:
         await settled(app, pilot)
         assert "tokens in" in text_of(app)
         assert faults(rows_of(app)) == []
+
+
+async def test_a_card_in_view_follows_the_other_runs_it_stands_beside() -> None:
+    source = Played()
+    app = AgentTimeApp(source, open_run="120c5c7fd0")
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settled(app, pilot)
+        source.change("930fd630f1", execution="ended", ending="own", worked_s=917.0)
+        await until(app, pilot, lambda: "15 min 17 s" in text_of(app))

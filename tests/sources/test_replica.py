@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from unittest.mock import patch
 
 from agenttime_tui import replica
 from agenttime_tui.campaign.cells import Cell
+from agenttime_tui.config import Settings
 from agenttime_tui.library import load_campaign
 from agenttime_tui.replica import Replica
+from agenttime_tui.sources.offline import Offline
 from store.reader import Reader
-from store.rows import AttemptRow, CampaignRow, CellRow, OperatorRow
+from store.rows import AttemptRow, CampaignRow, CellRow, ImportedRunRow, OperatorRow
 from store.writer import Writer
 from tests.store.made import line, lines
 
@@ -99,3 +102,24 @@ async def test_a_long_backlog_is_read_in_pages(tmp_path: Path) -> None:
                 more.append(news.more)
             assert more == [True, True, False]
             assert kept.model.runs() == load_campaign(reader, ROW).runs()
+
+
+async def test_what_another_process_says_is_told_also_when_it_came_before_anybody_listened(tmp_path: Path) -> None:
+    path = tmp_path / "agenttime.db"
+    fields = {"study": "duration", "agent": "a", "benchmark": "b", "task": "t", "request": None, "requested_s": 5.0}
+    async with await Writer.open(path) as store:
+        await store.add_campaign(ROW, [cell(0)])
+        await store.add_attempt(attempt(0))
+        await store.add_imported_runs([ImportedRunRow(f"came-{n}", ROW.id, n, fields) for n in range(2)])
+        with Reader(path) as reader:
+            source = Offline(Settings(home=tmp_path, cache=tmp_path), reader, ROW, lambda: 3_000)
+            first = (await source.snapshot()).runs
+            await store.append_records("run-0-1", begun(1))
+            changes = source.changes()
+            async with asyncio.timeout(60):
+                assert await anext(changes) == {"run-0-1"}
+                await store.add_operator(OperatorRow("o1", 5, "ada", "label", "came-1", {"label": "working"}))
+                assert await anext(changes) == {"came-1"}
+            now = (await source.snapshot()).runs
+            assert [run.label for run in now] == [None, None, "working"]
+            assert now[1] is first[1]
