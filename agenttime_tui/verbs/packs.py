@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +24,8 @@ from task_packs.surroundings import brought
 from task_packs.task import Task
 
 CELLS_PER_TASK = 3
+ENDINGS = (signal.SIGTERM, signal.SIGHUP)
+"""Signals at which nothing of a check may stay on the engine."""
 LIVE = "Graded live: what a session leaves is kept alive, and its slot held, until it is graded or released."
 
 
@@ -132,10 +136,20 @@ def _grader(context: Context, pack: Pack, log: Callable[[str], None]) -> Iterato
             log("no container engine answers here: checked in a directory; its network and what it hides were not")
         yield in_directory_or_not
         return
+    was = {each: signal.signal(each, _ended) for each in ENDINGS}
     try:
         yield container_grader(client, context.settings.cache / "images", log)
     finally:
         client.close()
+        for each, handler in was.items():
+            signal.signal(each, handler)
+
+
+def _ended(number: int, frame: object) -> None:
+    """Ends the verb by way of all that removes what it made on the engine, once."""
+    for each in ENDINGS:
+        signal.signal(each, signal.SIG_IGN)
+    sys.exit(128 + number)
 
 
 def in_directory_or_not(task: Task, solve: bool) -> Outcome:

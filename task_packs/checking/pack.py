@@ -9,10 +9,11 @@ import signal
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from task_packs.answers import REFERENCE_FILE, NotGraded, grade_message, read_key
+from task_packs.archive import walk as files_below
 from task_packs.errors import PackError
 from task_packs.eta import check_eta
 from task_packs.grading import Outcome, RawGrade, grade
@@ -26,6 +27,7 @@ from task_packs.task import Task
 
 CLEAN_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 REWARD_CAP_BYTES = 1 << 20
+SHOWN_CAP_BYTES = 1 << 20
 SOLVED_TIMES = 5
 """How often a solution must pass, graded again and again in one workspace."""
 
@@ -74,9 +76,20 @@ def _check_files(task: Task) -> list[str]:
             part()
         except (PackError, OSError) as error:
             findings.append(str(error))
+    findings += [f"{path}: is {hidden} of the task, which no agent may see" for path, hidden in _shown(task)]
     if (task.path / "environment/Dockerfile").exists() and task.pack.image is not None:
         findings.append(f"{task.path}/environment/Dockerfile: is not used, [image] of pack.toml makes the environment")
     return list(dict.fromkeys(findings))
+
+
+def _shown(task: Task) -> Iterator[tuple[Path, str]]:
+    """Files that the agent would meet and that are one of the two programs that are hidden from it."""
+    programs = {hidden: task.path / hidden for hidden in ("solution/solve.sh", "tests/test.sh")}
+    texts = {path.read_bytes().strip(): hidden for hidden, path in programs.items() if path.is_file()}
+    for path in sorted(files_below(task.path / "environment")):
+        small = path.is_file() and not path.is_symlink() and path.stat().st_size < SHOWN_CAP_BYTES
+        if small and (text := path.read_bytes().strip()) and text in texts:
+            yield path, texts[text]
 
 
 def verify_pack(pack: Pack, grader: Grader, log: Callable[[str], None] = lambda line: None) -> list[str]:

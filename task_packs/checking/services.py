@@ -41,6 +41,8 @@ class Around:
 @contextmanager
 def served(client: docker.DockerClient, task: Task, images: Mapping[str, str]) -> Iterator[Around]:
     """The services of a task, each ready before the next; all are gone afterwards. ServiceError, DockerException."""
+    import docker.errors
+
     services, volumes = task.composed.services, task.inside.volumes
     named = dict.fromkeys(one.name for one in (*volumes, *(found for one in services for found in one.volumes)))
     if not services and not named:
@@ -60,10 +62,14 @@ def served(client: docker.DockerClient, task: Task, images: Mapping[str, str]) -
         around = Around(network, made)
         started: dict[str, Container] = {}
         for service in services:
-            there = client.containers.create(images[service.name], **_asked(client, service, around))
-            stack.callback(there.remove, force=True, v=True)
-            put_copies(there, service.copies)
-            there.start()
+            try:
+                there = client.containers.create(images[service.name], **_asked(client, service, around))
+                stack.callback(there.remove, force=True, v=True)
+                put_copies(there, service.copies)
+                there.start()
+            except docker.errors.APIError as error:
+                why = " ".join(str(error.explanation or error).split())[-300:]
+                raise ServiceError(f"service {service.name} cannot be started: {why}") from None
             _wait(service, there)
             started[service.name] = there
         yield Around(network, made, started)
@@ -129,7 +135,7 @@ def _wait(service: Service, there: Container) -> None:
             or late
             or (service.ready == "healthy" and status == "running" and not health)
         ):
-            how = f"ended with {state['ExitCode']}" if ended else health or "has no health check"
+            how = f"ended with {state['ExitCode']}" if ended else f"is {health}" if health else "has no health check"
             said = there.logs(tail=5).decode("utf-8", "replace").strip()[-300:]
             raise ServiceError(
                 f"service {service.name} did not become {service.ready}: it {how}: {said or 'no output'}"

@@ -48,6 +48,15 @@ def test_every_fault_is_found_at_once(tmp_path: Path) -> None:
     assert "tasks/unlisted: is not listed" in found
 
 
+@pytest.mark.parametrize("name", ["solution/solve.sh", "tests/test.sh"])
+def test_a_hidden_program_among_what_the_agent_meets_is_named(tmp_path: Path, name: str) -> None:
+    write_pack(tmp_path)
+    copy = tmp_path / "tasks/one/environment/notes/old"
+    copy.parent.mkdir(parents=True)
+    copy.write_text(f"\n{(tmp_path / 'tasks/one' / name).read_text()}\n")
+    assert check_pack(tmp_path) == [f"{copy}: is {name} of the task, which no agent may see"]
+
+
 def test_a_roster_whose_tasks_a_user_brings_is_sound(tmp_path: Path) -> None:
     pack = PACK.replace('access = "bundled"', 'access = "user-copy"\nwhat = "the small set"')
     assert check_pack(write_pack(tmp_path, pack, tasks=())) == []
