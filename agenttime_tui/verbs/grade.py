@@ -84,9 +84,8 @@ def _missing(context: Context) -> int:
         row = find_campaign(reader, context.args.id)
         model = load_campaign(reader, row)
         cells = {run.id: model.cell_of(run.id) for run in model.runs() if run.attempt and _ungraded(run)}
-    packs = {name: load_pack(name, context.pack_dirs) for name in sorted({cell.pack for cell in cells.values()})}
-    tasks = {run: packs[cell.pack].task(cell.task) for run, cell in cells.items()}
-    waiting = [run for run, task in tasks.items() if task.by_answer or task.judged]
+    tasks = {run: _task_or_why(context, cell) for run, cell in cells.items()}
+    waiting = [run for run, task in tasks.items() if isinstance(task, PackError) or task.by_answer or task.judged]
     said: list[dict[str, Any]] = []
     failed, tell = 0, (lambda line: None) if context.json else context.say
     for run in waiting:
@@ -95,7 +94,7 @@ def _missing(context: Context) -> int:
             tell(f"run {run[:8]} would be graded")
             continue
         try:
-            found = _graded_here(context, run)
+            found = _graded_here(context, run, missing=True)
             failed += found.grade.status in UNGRADED
             said.append(found.json())
             words = f"graded: {found.words()}" if found.kept else f"keeps its grade: {found.words()}"
@@ -111,24 +110,41 @@ def _missing(context: Context) -> int:
     return DONE if not failed else SOME if failed < len(waiting) else FAILED
 
 
+def _task_or_why(context: Context, cell: Cell) -> Task | PackError:
+    """The task of a cell, or why there is none any more."""
+    try:
+        return load_pack(cell.pack, context.pack_dirs).task(cell.task)
+    except PackError as error:
+        return error
+
+
 def _ungraded(run: Run) -> bool:
     over = run.execution == "ended" and run.extra.get("closed") and run.released_boot_ns is not None
     return bool(over and run.study in GRADED_STUDIES and run.grade.status in UNGRADED)
 
 
-def _graded_here(context: Context, run_id: str) -> _Graded:
-    """Grades a run's answer or copy on this side and writes it down, unless it is a dry run. UserError."""
+def _graded_here(context: Context, run_id: str, missing: bool = False) -> _Graded:
+    """Grades a run's answer or copy on this side and writes it down, unless it is a dry run. UserError.
+
+    `missing`: a score that another process wrote down meanwhile is left as it is.
+    """
     with context.reader() as reader:
         task, cell, rules = _task(context, reader, run_id)
-        before = [one.data for one in reader.operator_records(run_id) if one.action == ACTION]
-        before = [*(one.data for one in reader.records(run_id, kinds=["graded"])), *before]
+        before = _before(reader, run_id)
         ended = any(reader.records(run_id, kinds=["ended"]))
         out = captured(reader.records(run_id, kinds=["transcript"])) if task.by_answer else b""
     if not ended:
         raise UserError(f"run {run_id[:8]} is not over: there is no last message yet")
-    data = grade_answer(task, out, run=run_id) if task.by_answer else regraded(context, run_id, task)
     read = partial(graded_by(rules), cell)
+    if missing and before and (stands := read(before[-1])).status not in UNGRADED:
+        return _Graded(run_id, stands, "", False)
+    data = grade_answer(task, out, run=run_id) if task.by_answer else regraded(context, run_id, task)
     found: GradeFact = read(data)
+    if missing:
+        with context.reader() as reader:
+            before = _before(reader, run_id)
+        if before and (stands := read(before[-1])).status not in UNGRADED:
+            return _Graded(run_id, stands, "", False)
     known = bool(before) and found.status in ("not_graded", "refused") and (
         read(before[-1]).status in ("scored", "empty") or before[-1].get("detail") == data.get("detail")
     )  # fmt: skip
@@ -138,6 +154,12 @@ def _graded_here(context: Context, run_id: str) -> _Graded:
         row = OperatorRow(secrets.token_hex(8), context.now_utc_ns(), by, ACTION, run_id, data)
         asyncio.run(record(context.settings.database, row))
     return _Graded(run_id, found, str(data.get("detail") or ""), keep)
+
+
+def _before(reader: Reader, run_id: str) -> list[dict[str, Any]]:
+    """The data of every grade so far, the newest last."""
+    by_hand = (one.data for one in reader.operator_records(run_id) if one.action == ACTION)
+    return [*(one.data for one in reader.records(run_id, kinds=["graded"])), *by_hand]
 
 
 def _held(reader: Reader, run_id: str) -> bool:

@@ -15,6 +15,7 @@ import pytest
 from tests.agent.runs import until
 from tests.cli.app import App
 from tests.packs.packfile import PACK, TASK_TOML, write_pack
+from tests.packs.test_judge import served
 
 JUDGED = PACK.replace("bounds =", 'judge = "m-7"\nbounds =').replace(
     "[grade]", '[needs]\nkeys = ["SMALL_KEY"]\n[grade]'
@@ -90,6 +91,34 @@ def test_with_its_key_a_run_is_copied_once_by_the_app_that_follows_it(tmp_path: 
     files = [file for place in (app.home, app.user / ".agenttime") for file in place.rglob("*") if file.is_file()]
     assert copy in files
     assert not any(KEY.encode() in file.read_bytes() for file in files)
+
+
+def answered(app: App) -> str:
+    """The id of a run whose answer a judge is to read, and that has none yet."""
+    folder = written(app, JUDGED)
+    (folder / "tasks/one/tests/answer.json").write_text('{"kind": "hle", "question": "Which?", "correct": "B"}')
+    plan = PLAN.format(engine="process").replace("touch done", "echo B")
+    app("run", app.file("p.toml", plan), "--plain").ok()
+    app.env["SMALL_KEY"] = KEY
+    return str(app.run()["id"])
+
+
+@pytest.mark.slow
+def test_a_score_that_came_meanwhile_stays_and_a_pack_that_is_gone_is_named_run_by_run(tmp_path: Path) -> None:
+    app = App(tmp_path)
+    run = answered(app)
+    (app.home / "packs/small").rename(tmp_path / "away")
+    missing = app.call("grade", "copies", "--missing", "--json")
+    assert (missing.code, missing.json["runs"][0]["run"]) == (1, run)
+    assert "there is no pack 'small'" in missing.json["runs"][0]["error"]
+    (tmp_path / "away").rename(app.home / "packs/small")
+    with served() as endpoint:
+        endpoint.reply = '{"correct": "yes", "extracted_final_answer": "B"}'
+        endpoint.meanwhile = [lambda: app("grade", run).ok()]
+        app.env["OPENAI_BASE_URL"] = endpoint.url
+        said = app.call("grade", "copies", "--missing").ok().out
+    assert said == f"run {run[:8]} keeps its grade: scored 1\n"
+    assert [one["by"] for one in app.json("show", run)["operator_records"]] == ["agenttime", "tester"]
 
 
 def test_what_needed_its_session_alive_is_not_graded_from_a_copy(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -41,6 +41,8 @@ class Endpoint(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Completions)
+        self.meanwhile: list[Callable[[], object]] = []
+        """What happens before it answers."""
         self.asked: list[tuple[str, str, dict[str, Any]]] = []
 
     @property
@@ -57,6 +59,8 @@ class Completions(BaseHTTPRequestHandler):
         self.server.asked.append((self.path, str(self.headers["Authorization"]), body))
         message = {"role": "assistant", "content": self.server.reply, "refusal": self.server.refusal}
         data = json.dumps({"choices": [{"message": message}]}).encode()
+        if self.server.meanwhile:
+            self.server.meanwhile.pop()()
         if self.server.endless:
             self.send_response(200)
             self.end_headers()
