@@ -61,6 +61,11 @@ def without(tar: bytes, patterns: Sequence[str]) -> bytes:
     return buffer.getvalue()
 
 
+def lies_below(path: Path, root: Path) -> bool:
+    """Whether a path is in a directory, links followed; links that go in a ring lead nowhere, and so not out."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
+
+
 def walk(root: Path) -> list[Path]:
     """Every directory, file and link below `root`; links to directories are not entered."""
     found = []
@@ -73,7 +78,7 @@ def walk(root: Path) -> list[Path]:
 def _add(archive: tarfile.TarFile, root: Path, path: Path, name: str, owner: int) -> None:
     if path.is_symlink():
         target = os.readlink(path)
-        if os.path.isabs(target) or not path.resolve().is_relative_to(root.resolve()):
+        if os.path.isabs(target) or not lies_below(path, root):
             raise PackError(f"{path}: is a link out of {root}; put the file itself there")
         entry = _entry(name, tarfile.SYMTYPE, 0o777, owner)
         entry.linkname = target

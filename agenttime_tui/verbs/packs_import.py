@@ -35,7 +35,7 @@ def import_pack(context: Context) -> int:
     tasks = chosen(found, pack.manifest, args.task or (), args.all)
     beyond = len({task.id for task in found.tasks} - {entry.id for entry in pack.manifest.task})
     if not context.json:
-        _report(context, found, len(pack.tasks), beyond, str(source))
+        _report(context, found, [entry.id for entry in pack.manifest.task], beyond, str(source))
         pin = pack.manifest.source.commit
         if re.fullmatch(r"[0-9a-f]{40}", found.commit) and pin and not found.commit.startswith(pin):
             context.say(f"  this copy is at {found.commit[:7]}, the study's tasks are from {pin}")
@@ -57,11 +57,12 @@ def import_pack(context: Context) -> int:
     return 3 if brought.written or brought.unchanged else 1
 
 
-def _report(context: Context, found: Found, roster: int, beyond: int, source: str) -> None:
+def _report(context: Context, found: Found, roster: list[str], beyond: int, source: str) -> None:
     commit = f", {found.commit}" if found.commit else ""
     context.say(f"{clean(source)}: {found.form}{commit}")
     more = f"; {beyond} beyond the roster (--all takes them too)" if beyond else ""
-    context.say(f"{roster - len(found.missing)} of the roster's {roster} tasks found{more}")
+    there = sum(task not in found.missing for task in roster)
+    context.say(f"{there} of the roster's {len(roster)} tasks found{more}")
     for task, why in list(found.missing.items())[:LISTED_AT_MOST]:
         context.say(f"  missing {clean(task)}: {clean(why)}")
     if len(found.missing) > LISTED_AT_MOST:

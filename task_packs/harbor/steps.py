@@ -95,7 +95,7 @@ def _least(section: Section) -> tuple[tuple[str, float], ...]:
     asked = section.raw.get("min_reward")
     table = asked if isinstance(asked, dict) else {} if asked is None else {REWARD: asked}
     for value in table.values():
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e12:
             raise section.wrong("min_reward", "must be a number or a table of numbers")
     return tuple(sorted((str(key), float(value)) for key, value in table.items()))
 

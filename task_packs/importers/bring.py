@@ -6,12 +6,13 @@ import os
 import secrets
 import shutil
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from task_packs.errors import PackError
+from task_packs.harbor.task import read_task_toml
 from task_packs.importers.protocol import Found, FoundTask, Write, task_folder
 from task_packs.lock import Locked, read_lock, task_sha256, write_lock, write_text
 from task_packs.manifest import PACK_FILE, Manifest
@@ -67,7 +68,8 @@ def bring(
         kept = [task for task in tasks if _one(task, found, manifest, dest, work, locked, brought, said)]
         have = {*locked, *(task.id for task in kept)}
         if have:
-            write_text(dest / PACK_FILE, pack_text(manifest, found.settings, sorted(have)))
+            text = pack_text(manifest, found.settings, sorted(have), [task for task in have if _stepped(dest, task)])
+            write_text(dest / PACK_FILE, text)
         shutil.rmtree(work, ignore_errors=True)
         return brought
     except OSError as error:
@@ -122,8 +124,22 @@ def _swap(made: Path, target: Path, work: Path) -> None:
     os.rename(made, target)
 
 
-def pack_text(manifest: Manifest, settings: Mapping[str, Any], have: Sequence[str]) -> str:
-    """pack.toml of the user's pack: the family's own, with what the source form needs and where each task lies."""
+def _stepped(dest: Path, task: str) -> bool:
+    """Whether a task that is here has steps with a prompt each."""
+    toml = dest / "tasks" / task_folder(task) / "task.toml"
+    try:
+        return toml.is_file() and bool(read_task_toml(toml).steps)
+    except PackError:
+        return False
+
+
+def pack_text(
+    manifest: Manifest, settings: Mapping[str, Any], have: Sequence[str], stepped: Collection[str] = ()
+) -> str:
+    """pack.toml of the user's pack: the family's own, with what the source form needs and where each task lies.
+
+    A task that the roster lacks has the requests that most of it have, and none where it is one of the `stepped`.
+    """
     tables = manifest.model_dump(mode="python", by_alias=True, exclude_unset=True, exclude_none=True)
     for key, value in settings.items():
         tables[key] = {**tables.get(key, {}), **value} if isinstance(value, Mapping) else value
@@ -132,6 +148,7 @@ def pack_text(manifest: Manifest, settings: Mapping[str, Any], have: Sequence[st
     for task in have:
         if task not in entries:
             requests = list(usual[0][0]) if usual else ["1m", "5m", "20m"]
-            entries[task] = {"id": task, "path": f"tasks/{task_folder(task)}", "requests": requests}
+            asked = {"steps": True} if task in stepped else {"requests": requests}
+            entries[task] = {"id": task, "path": f"tasks/{task_folder(task)}", **asked}
     tables["task"] = list(entries.values())
     return "# Written by `agenttime packs import`; run it again after a change of your copy.\n" + toml_text(tables)

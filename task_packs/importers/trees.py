@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from task_packs.archive import lies_below
 from task_packs.errors import PackError
 
 FILES_AT_MOST = 50_000
@@ -54,11 +55,10 @@ def copy_tree(source: Path, target: Path, keep: Keep = everything, hidden: froze
     PackError for a link out of `source` and for anything that is neither file, directory nor link.
     """
     budget = Budget(source)
-    top = source.resolve()
     for path in _walk(source, hidden):
         name = path.relative_to(source).as_posix()
         if path.is_symlink():
-            _copy_link(path, target / name, top, source)
+            _copy_link(path, target / name, source)
         elif path.is_dir():
             (target / name).mkdir(parents=True, exist_ok=True)
         elif keep(name):
@@ -80,9 +80,9 @@ def _walk(source: Path, hidden: frozenset[str]) -> Iterator[Path]:
                 yield Path(folder, name)
 
 
-def _copy_link(path: Path, target: Path, top: Path, source: Path) -> None:
+def _copy_link(path: Path, target: Path, source: Path) -> None:
     aim = os.readlink(path)
-    if os.path.isabs(aim) or not path.resolve().is_relative_to(top):
+    if os.path.isabs(aim) or not lies_below(path, source):
         raise PackError(f"{path}: is a link out of {source}; put the file itself there")
     target.parent.mkdir(parents=True, exist_ok=True)
     target.symlink_to(aim)
@@ -98,6 +98,8 @@ def read_within(root: Path, path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise PackError(f"{path}: cannot be read: {error.strerror}") from None
+    except RuntimeError:
+        raise PackError(f"{path}: cannot be read: its links go in a ring") from None
 
 
 def unpack_archive(archive: Path, target: Path, keep: Keep = everything) -> None:

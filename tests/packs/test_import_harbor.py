@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import tarfile
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from agenttime_tui.cli import main
 from task_packs.checking.pack import grade_in_directory, verify_pack
 from task_packs.errors import PackError
 from task_packs.importers import importer_of
@@ -185,6 +187,38 @@ def test_a_broken_task_is_named_and_the_others_go_on(tmp_path: Path, damage: str
     found = importer_of(FAMILY).find(tmp_path / "copy", load_pack(FAMILY).manifest, {})
     assert [task.id for task in found.tasks] == [ROSTER[1]]
     assert said in found.missing[ROSTER[0]]
+
+
+def test_links_in_a_ring_lead_nowhere_and_come_along(tmp_path: Path) -> None:
+    harbor_task(tmp_path / "copy" / ROSTER[0])
+    (tmp_path / "copy" / ROSTER[0] / "environment/ring").symlink_to("ring")
+    pack, brought = imported(FAMILY, tmp_path / "copy", tmp_path)
+    assert brought.written == [ROSTER[0]]
+    with tarfile.open(fileobj=io.BytesIO(pack.tasks[0].workspace_tar())) as archive:
+        assert archive.getmember("app/ring").linkname == "ring"
+
+
+def test_a_task_with_steps_beyond_the_roster_comes_without_requests(tmp_path: Path) -> None:
+    for task in (ROSTER[0], "999-steps"):
+        harbor_task(tmp_path / "copy" / task)
+    (tmp_path / "copy/999-steps/task.toml").write_text('[[steps]]\nname = "one"\n')
+    told = {"steps/one/instruction.md": "Go.\n", "steps/one/tests/test.sh": "true\n"}
+    files(tmp_path / "copy/999-steps", told)
+    pack, _ = imported(FAMILY, tmp_path / "copy", tmp_path, beyond=True)
+    entry = pack.task("999-steps").entry
+    assert (entry.steps, entry.requests) == (True, None)
+
+
+def test_a_broken_task_beyond_the_roster_is_not_missing_from_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for task in (ROSTER[0], "999-other"):
+        harbor_task(tmp_path / "copy" / task)
+    (tmp_path / "copy/999-other/instruction.md").write_bytes(b"\xff")
+    assert (
+        main(["--home", str(tmp_path), "packs", "import", FAMILY, "--from", str(tmp_path / "copy"), "--dry-run"]) == 0
+    )
+    assert f"1 of the roster's {len(ROSTER)} tasks found" in capsys.readouterr().out
 
 
 def test_a_directory_without_tasks_says_what_was_looked_for(tmp_path: Path) -> None:

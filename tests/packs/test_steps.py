@@ -98,6 +98,8 @@ def test_the_agent_starts_with_nothing_of_its_steps(tmp_path: Path) -> None:
         ('[[steps]]\nname = "a"\n[[steps]]\nname = "A"', "steps[1].name: 'A' names two steps"),
         ('multi_step_reward_strategy = "best"', "'best' is not one of mean, final"),
         ('[[steps]]\nname = "a"\nmin_reward = "1"', "steps[0].min_reward: must be a number or a table of numbers"),
+        ('[[steps]]\nname = "a"\nmin_reward = nan', "steps[0].min_reward: must be"),
+        ('[[steps]]\nname = "a"\nmin_reward = 1' + "0" * 400, "steps[0].min_reward: must be"),
         ('[[steps]]\nname = "a"\nmin_reward = { x = true }', "steps[0].min_reward: must be"),
         ('[[steps]]\nname = "a"\n[steps.healthcheck]\nretries = 2', "steps[0].healthcheck.command: is missing"),
     ],
