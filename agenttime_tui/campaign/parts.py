@@ -60,8 +60,10 @@ def whole_time(facts: Facts, session: Session, lost: bool) -> Timing:
     `session` is the last one. The sum is a lower bound where one of its parts is, and no better than its worst part.
     """
     last = time_of(facts, session, lost)
-    earlier = [time_of(facts, one, False) for one in sessions_of(facts)[:-1]]
-    if not earlier and not session.waiting:
+    sessions = sessions_of(facts)
+    earlier = [time_of(facts, one, False) for one in sessions[:-1]]
+    unseen = _unseen(facts, sessions)
+    if not earlier and not session.waiting and not unseen:
         return last
     parts = [*earlier, last]
     known = [one for one in parts if one.worked_s is not None]
@@ -69,6 +71,8 @@ def whole_time(facts: Facts, session: Session, lost: bool) -> Timing:
     flags = tuple(dict.fromkeys(flag for one in parts for flag in one.fact.flags))
     if any(one.fact.status == "live" for one in earlier):
         status, flags = "review", ("no_end", *flags)
+    if unseen and STATUSES.index(status) < STATUSES.index("review"):
+        status, flags = "review", ("no_release", *flags)
     if last.fact.status == "live" or session.waiting:
         goes_on = session.waiting
         return Timing(_sum(known) if goes_on else None, goes_on, TimeFact("live", None, None, flags))
@@ -78,8 +82,17 @@ def whole_time(facts: Facts, session: Session, lost: bool) -> Timing:
         interval = (sum(low for low, _ in spans), sum(high for _, high in spans))
     bases = {one.fact.basis for one in parts if one.fact.basis}
     basis = bases.pop() if len(bases) == 1 else last.fact.basis
-    at_least = any(one.at_least for one in parts) or len(known) < len(parts)
+    at_least = any(one.at_least for one in parts) or len(known) < len(parts) or unseen
     return Timing(_sum(known) if known else None, at_least, TimeFact(status, basis, interval, flags))
+
+
+def _unseen(facts: Facts, sessions: Sequence[Session]) -> bool:
+    """Whether a step before the last that began was graded, or another followed it, and its release is not here."""
+    names = [str(one.released.data.get("step")) for one in sessions if one.released is not None]
+    told = [name for one in sessions if one.released for name in following(one.released)]
+    between = told[: told.index(names[-1])] if names and names[-1] in told else []
+    graded = [str(one.data.get("step")) for one in facts.of("step_graded")]
+    return bool(names) and not {*between, *graded} <= set(names)
 
 
 def only_a_bound(parts: Sequence[Part]) -> bool:
@@ -111,7 +124,7 @@ def parts_of(facts: Facts, lost: bool, read: Read, outcome: str | None = None) -
     told = [name for one in sessions.values() if one.released for name in following(one.released)]
     prepared = {str(one.data.get("step")): one.data.get("code") == 0 for one in facts.of("step_prepared")}
     skipped = {str(one.data.get("step")): text(one.data.get("reason")) or "no reason" for one in facts.of("skipped")}
-    names = list(dict.fromkeys([*sessions, *told, *prepared, *skipped]))
+    names = list(dict.fromkeys([*list(sessions)[:1], *told, *sessions, *prepared, *skipped]))
     last = next(reversed(sessions), None)
     return [
         _part(facts, name, sessions.get(name), lost and name == last, read, skipped, prepared,

@@ -154,6 +154,17 @@ def test_a_part_that_is_only_a_bound_makes_the_sum_one() -> None:
     assert run.counts == "pending"
 
 
+@pytest.mark.parametrize("name", NAMES[:2])
+def test_a_release_that_is_missing_from_the_journal_leaves_a_bound_to_be_reviewed(name: str) -> None:
+    journal = worked(worked(worked(opened(), "make", 10), "teach", 20), "tell", 30).closed()
+    kept = [one for one in journal.records if (one.kind, one.data.get("step")) != ("released", name)]
+    run = reduce(NATURAL, "c", ATTEMPT, kept)
+    assert (run.worked_s, run.lower_bound, run.counts) == (50.0 if name == "make" else 40.0, True, "pending")
+    assert (run.time.status, run.time.flags) == ("review", ("no_release", "gap"))
+    assert {one["name"]: one["worked_s"] for one in run.extra["steps"]}.get(name) is None
+    assert [one["name"] for one in run.extra["steps"]][-1] == "tell"
+
+
 def test_a_lost_step_keeps_what_the_earlier_ones_worked() -> None:
     journal = worked(opened(), "make", 10)
     begun(journal, "teach").after(7).add("heartbeat")
