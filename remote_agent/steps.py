@@ -29,7 +29,7 @@ class Steps:
         """False: a step lives on without us, and a supervisor that comes later goes on with it."""
         for number, step in enumerate(self.all):
             if not self._begun(step):
-                why = self._why_not(number) or self._unready(step)
+                why = self._why_not(number) or self._unready(step) or self._why_not(number)
                 if why is not None:
                     self._skip(number, why)
                     break

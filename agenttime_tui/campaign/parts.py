@@ -123,7 +123,7 @@ def parts_of(facts: Facts, lost: bool, read: Read, outcome: str | None = None) -
     sessions = {str(one.released.data.get("step")): one for one in sessions_of(facts) if one.released is not None}
     told = [name for one in sessions.values() if one.released for name in following(one.released)]
     prepared = {str(one.data.get("step")): one.data.get("code") == 0 for one in facts.of("step_prepared")}
-    skipped = {str(one.data.get("step")): text(one.data.get("reason")) or "no reason" for one in facts.of("skipped")}
+    skipped = {str(one.data.get("step")): _in_a_line(one.data.get("reason")) for one in facts.of("skipped")}
     names = list(dict.fromkeys([*list(sessions)[:1], *told, *sessions, *prepared, *skipped]))
     last = next(reversed(sessions), None)
     return [
@@ -131,6 +131,10 @@ def parts_of(facts: Facts, lost: bool, read: Read, outcome: str | None = None) -
               outcome if name == last else None)
         for name in names
     ]  # fmt: skip
+
+
+def _in_a_line(reason: object) -> str:
+    return " ".join((text(reason) or "no reason").split())
 
 
 def _part(

@@ -94,6 +94,25 @@ def test_each_step_is_prepared_and_graded_and_the_next_sees_nothing_of_it(tmp_pa
     assert not (Path(home.one("prepared").data["root"]) / "tests").exists()
 
 
+def test_a_stop_while_a_step_is_prepared_begins_nothing_more(tmp_path: Path) -> None:
+    made = Steps()
+    before = {"argv": ["sh", "-c", "touch ../preparing; sleep 0.3"], "cwd": "/app"}
+    home = made.home(
+        tmp_path,
+        made.step("one", "true", "score 1"),
+        made.step("two", "touch ../ran", "score 1", before=before),
+        made.step("three", "true", "score 1"),
+    )
+    pid = home.start()
+    prepared = Path(home.wait_for("prepared").data["root"])
+    until(lambda: (prepared / "preparing").exists())
+    home.stop("act1", "ada", "enough")
+    os.waitpid(pid, 0)
+    assert reasons(home) == dict.fromkeys(("two", "three"), "an operator asked to stop")
+    assert [one.data["step"] for one in home.records("released")] == ["one"]
+    assert rewards(home) == ["1"]
+
+
 @pytest.mark.parametrize(
     ("test", "least", "why"),
     [

@@ -107,6 +107,7 @@ def test_a_grader_that_hangs_after_a_step_leaves_a_bound_and_a_need(tmp_path: Pa
         run, parts = steps_of(app)
         assert (run["ending"], run["lower_bound"], parts[1]["grade"]["status"]) == ("own", True, "grader_error")
         assert parts[2]["skipped"] == "step teach was left without a score"
+        assert " s or more: not all of its work was seen" in app.call("show", run["id"]).ok().out
         (need,) = app.json("status")["needs_you"]
         assert need.endswith(": the grader failed after teach")
     finally:
