@@ -66,8 +66,8 @@ def _card(run: Run) -> Iterator[tuple[str, str]]:
     yield "asked", f"{lines.asked(run)} ({run.request or 'no request'})"
     yield "worked", f"{lines.worked(run)}  {lines.ratio(run)}  {lines.side(run)}".rstrip()
     if run.worked_s is not None:
-        why = ": it was stopped" if run.ending in STOPPED else ": not all of its work was seen or came to be done"
-        yield "", f"{run.worked_s:.3f} s" + (f" or more{why}" if run.lower_bound else "")
+        short = ": it was stopped" if run.ending in STOPPED else ": not all of its work was seen or came to be done"
+        yield "", f"{run.worked_s:.3f} s" + (f" or more{short}" if run.lower_bound else "")
     if run.cutoff_s is not None:
         yield "cutoff", durations.worked(run.cutoff_s)
     for name, value in (*answered.facts(run), *steps.facts(run, why=True)):
