@@ -68,14 +68,24 @@ def services(run: Run) -> None:
 
 
 def services_down(run: Run, when: str) -> list[str]:
-    """Looks at the services and records what there is to say; a sentence for each one that should run and does not."""
+    """Looks at the services and records what there is to say; a sentence for each one that should run and does not.
+
+    One that need only be started and had ended well before the session was a job.
+    """
     found = run.engine.services() if run.spec.environment.services else []
-    down = []
+    known = run.last("services")
+    first = known.data["services"] if known and known.data["when"] == "before" else []
+    done = [one["name"] for one in first if one["code"] == 0]
+    down, ended = [], False
     for service, state in zip(run.spec.environment.services, found):
-        if state["status"] != "running" and (service.ready != "completed" or state["code"] != 0):
+        early = service.ready == "started" and when == "before" and state["code"] == 0
+        ended = ended or early
+        job = service.ready == "completed" or early or service.name in done
+        if state["status"] != "running" and not (job and state["code"] == 0):
             oom = " (out of memory)" if state["oom"] else ""
-            down.append(f"service {service.name} of the task was down: {state['status']}, code {state['code']}{oom}")
-    if down or (found and when == "over"):
+            code = "" if state["code"] is None else f", code {state['code']}"
+            down.append(f"service {service.name} of the task was down: {state['status']}{code}{oom}")
+    if down or ended or (found and when == "over"):
         run.append("services", {"when": when, "services": found})
     return down
 

@@ -134,7 +134,10 @@ def _allowed_s(health: dict[str, Any] | None) -> float:
 
 
 def _wait(api: Api, service: Service, made: str, until: float) -> None:
-    """Returns when a service is as its `ready` says; EngineError with its last words when it cannot be any more."""
+    """Returns when a service is as its `ready` says; EngineError with its last words when it cannot be any more.
+
+    One that need only be started may have ended already, if all went well.
+    """
     if service.ready == "healthy":
         until = min(until, time.monotonic() + _allowed_s(service.health))
     while True:
@@ -144,7 +147,8 @@ def _wait(api: Api, service: Service, made: str, until: float) -> None:
             done = state["Status"] == "exited" and state["ExitCode"] == 0
             why = "" if runs else _ended(state)
         elif not runs:
-            done, why = False, _ended(state)
+            done = service.ready == "started" and state["Status"] == "exited" and state["ExitCode"] == 0
+            why = "" if done else _ended(state)
         else:
             done = service.ready == "started" or health.get("Status") == "healthy"
             why = "its health check goes on failing" if health.get("Status") == "unhealthy" else ""

@@ -122,7 +122,7 @@ def _wait(service: Service, there: Container) -> None:
         state = there.attrs["State"]
         status, health = state["Status"], (state.get("Health") or {}).get("Status")
         ended = status in ("exited", "dead")
-        if service.ready == "completed" and ended and state["ExitCode"] == 0:
+        if service.ready in ("completed", "started") and ended and state["ExitCode"] == 0:
             return
         if service.ready == "started" and status == "running":
             return

@@ -107,6 +107,13 @@ def test_each_is_waited_for_before_the_next(with_services: NewRun) -> None:
     ]  # fmt: skip
 
 
+def test_one_that_need_only_be_started_may_have_ended_well(served_home: NewHome) -> None:
+    served = served_home("echo ran", service("seed", "exit 0"))
+    assert text_of(served.finish()) == "ran\n"
+    assert not served.records("fault")
+    assert [one.data["when"] for one in served.records("services")] == ["before", "over"]
+
+
 @pytest.mark.parametrize(
     ("wrong", "what"),
     [
