@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
@@ -10,6 +11,7 @@ from agenttime_tui.budget import queued, spent_of, sum_words, wait_words
 from agenttime_tui.campaign.durations import parse_ms
 from agenttime_tui.campaign.run import Run
 from agenttime_tui.errors import UserError
+from agenttime_tui.judge import later
 from agenttime_tui.library import runs_of
 from agenttime_tui.look import durations
 from agenttime_tui.look.sanitise import clean
@@ -18,7 +20,7 @@ from agenttime_tui.spending import Spent
 from agenttime_tui.verbs import lines
 from agenttime_tui.verbs.context import Context, table, utc_text
 from agenttime_tui.verbs.terminal import screens_wanted
-from store.rows import MachineRow
+from store.rows import CampaignRow, MachineRow
 
 ORDER = ("running", "preparing", "staged", "planned", "ended", "unknown", "lost")
 
@@ -46,7 +48,11 @@ def status(context: Context) -> int:
                      for row, runs in campaigns}  # fmt: skip
     since_ns = _since_ns(context)
     ended = [run for _, runs in campaigns for run in runs if since_ns and (run.ended_utc_ns or 0) >= since_ns]
-    needs = [sentence for row, runs in campaigns for sentence in (*_held_back(spent[row.id], runs), *needs_you(runs))]
+    needs = [
+        sentence
+        for row, runs in campaigns
+        for sentence in (*_held_back(spent[row.id], runs), *needs_you(runs), *_ungraded(row, runs))
+    ]
     needs += _unpriced(context, spent.values())
     if context.json:
         context.answer(
@@ -111,6 +117,17 @@ def needs_you(runs: list[Run]) -> list[str]:
         elif run.execution == "ended" and run.extra.get("faults"):
             found.append(f"{run.id[:8]} {where}: {clean(str(run.extra['faults'][0].get('detail')))}")
     return found
+
+
+def _ungraded(row: CampaignRow, runs: Iterable[Run]) -> list[str]:
+    """How many runs are not graded on this side, by why; a judge without its key waits for a person."""
+    all_of_them = f"agenttime grade {shlex.quote(row.name)} --missing"
+    why = Counter(
+        str(run.extra["grade_detail"]).replace(later(run.id), all_of_them)
+        for run in runs
+        if run.grade.status in ("not_graded", "refused") and run.counts != "no" and run.extra.get("grade_detail")
+    )
+    return [clean(f"{count} run{'s are' if count > 1 else ' is'} not graded: {said}") for said, count in why.items()]
 
 
 def _grader_failed(step: dict[str, Any]) -> bool:

@@ -65,6 +65,10 @@ def test_a_judged_run_waits_for_its_key_and_says_so(tmp_path: Path) -> None:
     again = app.call("grade", run["id"])
     assert (again.code, f"keeps its grade: not_graded {no_key}" in again.out) == (1, True)
     assert [one["by"] for one in app.json("show", run["id"])["operator_records"]] == ["agenttime"]
+    (need,) = app.json("status")["needs_you"]
+    assert need == (
+        "1 run is not graded: the judge m-7 has no key: set SMALL_KEY, then: agenttime grade copies --missing"
+    )
     missing = app.call("grade", "copies", "--missing", "--json")
     assert (missing.code, missing.json["runs"][0]["recorded"]) == (1, False)
     app.env["SMALL_KEY"] = KEY
