@@ -8,9 +8,11 @@ UNITS_S = {"s": 1, "min": 60, "h": 3600}
 
 
 def clock(seconds: float) -> str:
-    """A running clock, never rounded up: `3:12`, `1:02:11`, from 10 h `59h 12m`, from 100 h `4d 04h`."""
+    """A running clock, never rounded up: `3:12`, `1:02:11`, from 10 h `59h 12m`, from 100 h `4d 04h`, then `120d`."""
     whole = max(0, math.floor(seconds))
     hours, minutes = whole // 3600, whole % 3600 // 60
+    if hours >= 2400:
+        return f"{hours // 24}d" if hours < 2_400_000 else ">99999d"
     if hours >= 100:
         return f"{hours // 24}d {hours % 24:02d}h"
     if hours >= 10:
@@ -50,8 +52,14 @@ def _rounded(seconds: float) -> tuple[str, str]:
     return (plain(seconds / 60), "min") if seconds >= 60 else (plain(seconds), "s")
 
 
+LONG_S = 1000 * 3600
+"""What an agent says may be any number; its hours would fill no column."""
+
+
 def worked(seconds: float) -> str:
-    """A time worked by the review rule: `27 s`, `15 min 31 s`, `8 h 20 min`."""
+    """A time worked by the review rule: `27 s`, `15 min 31 s`, `8 h 20 min`; from 1,000 h on as `span`."""
+    if seconds >= LONG_S:
+        return span(seconds)
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
@@ -63,15 +71,24 @@ def worked(seconds: float) -> str:
 
 
 def span(seconds: float) -> str:
-    """A long stretch in two units: `31 h 12 min`, `2 d 4 h`; under an hour as `worked`."""
+    """A long stretch in two units: `31 h 12 min`, `2 d 4 h`, from 1,000 days on days alone; under 48 h as `worked`."""
     if seconds < 48 * 3600:
         return worked(seconds)
     days, hours = divmod(round(seconds / 3600), 24)
+    if days >= 1000:
+        return _days(seconds)
     return f"{days} d" + (f" {hours} h" if hours else "")
 
 
+def _days(seconds: float) -> str:
+    days = seconds / UNITS_S["h"] / 24
+    return f"{days:.0f} d" if days < 1e6 else f"{days:.0e} d"
+
+
 def chip(seconds: float) -> str:
-    """A time on an axis with at most two decimals: `15 s`, `2.5 min`, `8.33 h`."""
+    """A time on an axis with at most two decimals: `15 s`, `2.5 min`, `8.33 h`; from 1,000 h on whole days."""
+    if seconds >= LONG_S:
+        return _days(seconds)
     unit = "s" if seconds < 60 else "min" if seconds < 3600 else "h"
     return f"{plain(seconds / UNITS_S[unit])} {unit}"
 

@@ -29,8 +29,8 @@ VERDICTS = {
 
 def headline(run: Run) -> str:
     """The study and its variant, as the head of a run without a request."""
-    word, variant = WORDS.get(run.study, "No request"), run.extra.get("variant")
-    return f"{word}, {variant}" if variant and variant != answers.PAPER else word
+    word, which = WORDS.get(run.study, "No request"), clean(str(run.extra.get("variant") or ""))
+    return f"{word}, {which}" if which and which != answers.PAPER else word
 
 
 def variant(run: Run) -> str:

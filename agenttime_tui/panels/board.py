@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from agenttime_tui.campaign.run import Run
 from agenttime_tui.look import durations, marks, numbers
+from agenttime_tui.look.cellwidth import cells as wide
 from agenttime_tui.look.cellwidth import fit, squeeze
 from agenttime_tui.look.mode import Mode
 from agenttime_tui.look.rows import Row
@@ -155,13 +156,14 @@ def _typical(row: Row, x: int, place: Layout, typical: Typical) -> None:
 
 
 def _cells_row(row: Row, place: Layout, cells: Cells, moment: Moment, label: bool, here: bool) -> None:
-    number, _, unit = cells.asked.partition(" ")
+    asked = fit(cells.asked, ASKED, row.mode.g("ellipsis"))
+    number, _, unit = asked.partition(" ") if asked[:1].isdigit() else (asked, "", "")
     if label or here:
-        room = place.asked_end - (len(number) + 4 * bool(unit) if cells.asked else 0) - 1 - 3
+        room = place.asked_end - (wide(number) + 4 * bool(unit) if asked else 0) - 1 - 3
         row.put(3, squeeze(cells.task, room, row.mode.g("ellipsis")), "fg b" if here else "fg2")
-    if cells.asked and not unit:
+    if asked and not unit:
         row.right(place.asked_end, number, "fg" if here else "fg2")
-    elif cells.asked:
+    elif asked:
         row.rseq(place.asked_end, (number, "fg b" if here else "fg2"), (f" {unit:<3}", "dim"))
     for x, number_of in zip(place.starts, place.agents, strict=True):
         run = cells.runs[number_of]

@@ -110,10 +110,15 @@ def _against_request(rows: Sequence[Row], run: Run, ink: str) -> None:
     _ruler(rows[3], rows[4], x, at(span), span, room)
 
 
+def _coarse(span: float) -> float:
+    """The step of a ruler beyond any in `RULER_S`: an agent may say any number, and nothing is drawn for ever."""
+    return float(max(86400 * 7, span / 4))
+
+
 def _ruler(line: Row, labels: Row, x: int, end: int, span: float, room: int) -> None:
     mode = line.mode
     line.fill(x, end + 1, mode.g("rule"), "line")
-    step = next((step for step in RULER_S if span / step * 8 <= room and span / step <= 12), 86400 * 7)
+    step = next((step for step in RULER_S if span / step * 8 <= room and span / step <= 12), _coarse(span))
     reach = -1
     for number in range(int(span / step) + 1):
         seconds = number * step

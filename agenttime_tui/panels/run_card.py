@@ -24,7 +24,7 @@ from agenttime_tui.panels.verdict import ENDED, ENDED_BRIEF, SIDE_WORD, grade_wo
 
 HEIGHT = 5
 """Of the head without its bars."""
-_QUANTITY = re.compile(r"\d[\d.,]*%|\d[\d.,]* (?:h|min|s)\b(?: \d+ (?:min|s)\b)?|\d[\d.,]* times")
+_QUANTITY = re.compile(r"\d[\d.,]*%|\d[\d.,]* (?:d|h|min|s)\b(?: \d+ (?:h|min|s)\b)?|\d[\d.,]* times")
 CAPTURE_NOTES = {
     "none": "Nothing of its transcript was captured.",
     "streaming": "Its transcript has not come whole yet.",
@@ -62,6 +62,7 @@ def card_top(width: int, mode: Mode, run: Run) -> list[Row]:
 def _verdict(rows: Sequence[Row], x: int, run: Run, mode: Mode) -> None:
     ink = INK_OF_SIDE.get(run.side, "")
     word = SIDE_WORD.get(run.side, "Timing not verified" if run.requested_s else answered.headline(run))
+    word = fit(word, rows[0].width - 1 - x - 2, mode.g("ellipsis"))
     at = rows[0].put(x, f" {word} " if ink else word, "onattn b" if ink else "fg b", ink or None)
     if run.lower_bound and at + 26 < rows[0].width:
         rows[0].seq(at, ("  at least", "fg"), (", a lower bound", "dim"))
@@ -173,7 +174,7 @@ class _Columns:
         row = Row(self.width, mode)
         name = names[run.agent]
         row.put(2, name.sign(mode), name.ink)
-        row.put(4, fit(label, self.asked - 12, mode.g("ellipsis")), "fg b" if here else "fg2")
+        row.put(4, fit(label, self.asked - (16 if self.says else 12), mode.g("ellipsis")), "fg b" if here else "fg2")
         if self.says:
             self._said(row, run)
         else:

@@ -9,7 +9,11 @@ import pytest
 
 from agenttime_tui.campaign.run import Run
 from agenttime_tui.look.mode import Mode
+from agenttime_tui.look.rows import faults
 from agenttime_tui.panels.answered import facts, headline, said, short, with_truths
+from agenttime_tui.panels.board import draw_line, layout
+from agenttime_tui.panels.board_model import build_board
+from agenttime_tui.panels.moment import Moment
 from agenttime_tui.panels.names import agent_names
 from agenttime_tui.panels.run_bars import bars_height, lengths
 from agenttime_tui.panels.run_card import card_top, sibling_rows, siblings
@@ -116,3 +120,22 @@ def test_the_answers_of_a_task_stand_below_each_other_by_their_condition() -> No
     assert [line.split()[-7:] for line in text[2:]] == [
         [name, "2", "min", "4", "min", "0.50×", "–"] for name in ("oracle", "native")
     ]
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+@pytest.mark.parametrize("minutes", ["7", "100000", "1" + "0" * 9, "9" * 26])
+def test_any_number_and_any_name_is_drawn_at_once_and_in_its_place(width: int, minutes: str) -> None:
+    hostile = "\x1b[2J[bold]" + "x" * 10_000
+    said_so = run("forecast", variant=hostile, answer=f"minutes = {minutes}", truth_s=61.0)
+    mode, names = Mode(), agent_names(["a"], {})
+    for one in (said_so, replace(said_so, extra=said_so.extra | {"truth_s": None})):
+        assert faults(card_top(width, mode, one)) == []
+    assert faults(sibling_rows(width, mode, said_so, [said_so], [], names)) == []
+    board = build_board([said_so])
+    place = layout(width, 1)
+    drawn = [
+        draw_line(place, mode, line, Moment(0), True, True, cursor)
+        for line in board.lines(frozenset({"forecast/b"}))
+        for cursor in (None, 0)
+    ]
+    assert faults(drawn) == []
