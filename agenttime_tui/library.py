@@ -11,8 +11,8 @@ from agenttime_tui.campaign.attempt import latest
 from agenttime_tui.campaign.campaign import Campaign
 from agenttime_tui.campaign.cells import Cell, cell_of
 from agenttime_tui.campaign.counting import Verdict, decided
-from agenttime_tui.campaign.facts import JournalRecord
-from agenttime_tui.campaign.grading import GRADED_STUDIES, read_grade
+from agenttime_tui.campaign.facts import JournalRecord, whole
+from agenttime_tui.campaign.grading import GRADED_STUDIES, flags_of, read_grade
 from agenttime_tui.campaign.run import GradeFact, Run, TimeFact
 from agenttime_tui.errors import UserError
 from remote_agent.seal import seal
@@ -33,21 +33,24 @@ def graded_by(mappings: Mapping[str, Mapping[str, Any]]) -> Any:
         if data.get("status") is not None:
             return read_grade(data)
         rule = rules.get(cell.pack, Grade())
-        reward = data.get("reward") or {}
-        text = str(reward.get("text", "")).encode()
-        name = reward.get("name")
+        left = data.get("reward")
+        reward = left if isinstance(left, dict) else {}
+        text, name = _bytes(reward.get("text")), reward.get("name")
         raw = RawGrade(
-            data.get("code"),
+            whole(data.get("code")),
             text if name == "reward.json" else None,
             text if name == "reward.txt" else None,
-            str(data.get("stdout", "")).encode(),
-            str(data.get("stderr", "")).encode(),
+            _bytes(data.get("stdout")),
+            _bytes(data.get("stderr")),
         )
         found = grade(rule, raw)
-        flags = tuple(str(flag) for flag in data.get("flags") or ())
-        return GradeFact(found.status, found.value, found.percent, found.passed, flags)
+        return GradeFact(found.status, found.value, found.percent, found.passed, flags_of(data))
 
     return read
+
+
+def _bytes(said: object) -> bytes:
+    return said.encode("utf-8", "replace") if isinstance(said, str) else b""
 
 
 def new_campaign(row: CampaignRow, cells: Sequence[Cell]) -> Campaign:

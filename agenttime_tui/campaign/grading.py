@@ -24,7 +24,7 @@ def read_grade(data: dict[str, Any]) -> GradeFact:
     grader printed. 0 to 1 reads as 0 to 100 percent, passed from 1 on. No number, NaN, infinity and numbers below 0
     (a crash sentinel) are grader errors, never a score of 0.
     """
-    flags = tuple(str(flag) for flag in data.get("flags") or ())
+    flags = flags_of(data)
     status = data.get("status")
     if status is not None:
         return _stated(data, str(status), flags)
@@ -32,6 +32,12 @@ def read_grade(data: dict[str, Any]) -> GradeFact:
     if value is None or not math.isfinite(value) or value < 0:
         return GradeFact("grader_error", flags=flags)
     return GradeFact("scored", value, percent_of(value), value >= 1, flags)
+
+
+def flags_of(data: dict[str, Any]) -> tuple[str, ...]:
+    """What is to be known about a grade beside it."""
+    said = data.get("flags")
+    return tuple(str(flag) for flag in said) if isinstance(said, list | tuple) else ()
 
 
 def percent_of(value: float | None) -> float | None:

@@ -232,7 +232,7 @@ def reduce(
 
 def capture_of(facts: Facts, session: Session) -> str:
     """none, streaming, complete or failed; complete only with every record of the journal in hand."""
-    captured = {one.data.get("stream"): one.data.get("intact") for one in facts.of("captured")}
+    captured = {text(one.data.get("stream")): one.data.get("intact") for one in facts.of("captured")}
     if facts.of("integrity") or False in captured.values():
         return "failed"
     if session.released is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agenttime_tui.campaign.facts import NS_PER_S, Facts, JournalRecord, span_ns, whole
+from agenttime_tui.campaign.facts import NS_PER_S, Facts, JournalRecord, span_ns, text, whole
 from agenttime_tui.campaign.run import TimeFact
 
 SUSPEND_NS = 50_000_000
@@ -60,9 +60,14 @@ def sessions_of(facts: Facts) -> list[Session]:
     releases = [one for one in facts.of("released") if one.data.get("timed", True)]
     if not releases:
         return []
-    step = releases[-1].data.get("step")
-    before = dict.fromkeys(one.data.get("step") for one in releases if step in following(one))
+    step = _step(releases[-1])
+    before = dict.fromkeys(_step(one) for one in releases if step in following(one))
+    before.pop(step, None)
     return [*(_session(facts, releases, one, False) for one in before), _session(facts, releases, step, True)]
+
+
+def _step(record: JournalRecord) -> str | None:
+    return text(record.data.get("step"))
 
 
 def following(released: JournalRecord) -> list[str]:
@@ -71,8 +76,8 @@ def following(released: JournalRecord) -> list[str]:
     return [one for one in names if isinstance(one, str)] if isinstance(names, list) else []
 
 
-def _session(facts: Facts, releases: list[JournalRecord], step: object, last: bool) -> Session:
-    mine = [one for one in releases if one.data.get("step") == step]
+def _session(facts: Facts, releases: list[JournalRecord], step: str | None, last: bool) -> Session:
+    mine = [one for one in releases if _step(one) == step]
     ends = [one for one in facts.of("exited", step) if one.seq > mine[0].seq]
     if not last or not ends or not following(mine[0]):
         return Session(mine[0], ends[0] if ends else None, len(mine), len(ends))

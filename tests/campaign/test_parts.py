@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from agenttime_tui.campaign.grading import read_grade
 from agenttime_tui.campaign.reducer import reduce
 from agenttime_tui.campaign.run import Run
 from agenttime_tui.harness.worked import Worked, sessions_in
+from agenttime_tui.library import graded_by
 from agenttime_tui.panels import steps
 from agenttime_tui.panels.moment import Moment
 from agenttime_tui.spending import held_s
@@ -133,6 +135,27 @@ def test_a_whole_number_of_hundreds_of_digits_breaks_no_reading() -> None:
     run = run_of(journal.closed())
     assert (run.grade.status, run.grade.value) == ("scored", 1.0)
     assert read_grade({"code": 0, "reward": {"name": "reward.json", "text": "9" * 400}}).status == "grader_error"
+
+
+WEIRD: list[Any] = [
+    None, True, -1, float("nan"), 10**400, "", "x", "\ud800", [], ["tell", None], {},
+    {"name": "reward.json", "text": None}, {"name": "reward.txt", "text": "\ud800"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("weird", WEIRD, ids=repr)
+def test_a_record_of_another_shape_breaks_no_reading(weird: Any) -> None:
+    records = worked(worked(worked(opened(), "make", 10), "teach", 20), "tell", 30).closed().records
+    grader = partial(graded_by({}), NATURAL)
+    for record in records:
+        for key in ("step", "flags", "stdout", *record.data):
+            told = dict(record.data)
+            record.data[key] = weird
+            run = reduce(NATURAL, "c", ATTEMPT, records, grader=grader)
+            json.dumps([run.as_json(), run.extra["steps"]])
+            assert list(steps.facts(run))
+            record.data.clear()
+            record.data.update(told)
 
 
 def test_a_stop_between_two_steps_is_the_ending() -> None:
