@@ -78,7 +78,7 @@ def _title_parts(head: CampaignHead, width: int) -> list[Part]:
     name = fit(clean(head.name), max(10, width // 3))
     parts: list[Part] = [(name, "bright b")]
     if head.about and width >= 60:
-        parts.append((f"  {clean(head.about)}", "dim"))
+        parts.append((fit(f"  {clean(head.about)}", width - 2 - extent(parts)), "dim"))
     return parts
 
 
