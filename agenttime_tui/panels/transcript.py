@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agenttime_tui.look import durations, numbers
-from agenttime_tui.look.cellwidth import cells, fit
+from agenttime_tui.look.cellwidth import cells, fit, head
 from agenttime_tui.look.mode import Mode
 from agenttime_tui.look.rows import Part, Row
 from agenttime_tui.look.sanitise import clean, visible
@@ -130,5 +130,9 @@ def raw_lines(event: Event, width: int) -> list[str]:
     out: list[str] = []
     for piece in event.text.split("\n")[:400]:
         line = visible(piece, 4000)
-        out += [line[at : at + room] for at in range(0, max(1, len(line)), room)]
+        while cells(line) > room:
+            cut = head(line, room)
+            out.append(cut)
+            line = line[len(cut) :]
+        out.append(line)
     return out

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from agenttime_tui.look.cellwidth import cells
 from agenttime_tui.panels.state import Event, TranscriptPage
+from agenttime_tui.panels.transcript import raw_lines
 from agenttime_tui.panels.transcript_log import WINDOW_CAP, TranscriptLog, body_of
 
 
@@ -57,3 +58,10 @@ def test_the_window_is_bounded() -> None:
         log.take(TranscriptPage(events(start, 500), start + 500))
     assert len(log.events) == WINDOW_CAP
     assert log.last == 10_000
+
+
+def test_the_raw_view_of_wide_letters_leaves_none_beside_the_sheet() -> None:
+    text = "漢字 wide " * 40
+    drawn = raw_lines(Event(0, "say", text), 30)
+    assert "".join(drawn) == text
+    assert all(cells(line) <= 26 for line in drawn)
