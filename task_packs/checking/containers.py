@@ -259,6 +259,8 @@ def _run(
     there: Container, argv: list[str], cwd: str, env: dict[str, str], limit_s: float, user: str = "root"
 ) -> tuple[int | None, bytes]:
     """Exit code (None when it took too long) and output; what takes too long ends with the container's processes."""
+    import docker.errors
+
     late = threading.Event()
 
     def end() -> None:
@@ -272,8 +274,13 @@ def _run(
             warnings.simplefilter("ignore", ResourceWarning)
             done = there.exec_run(argv, workdir=cwd or "/", environment={**CLEAN, **env}, user=user)
             gc.collect()
+    except docker.errors.APIError:  # the restart may come before the start
+        if not late.is_set():
+            raise
+        return None, b""
     finally:
         timer.cancel()
+        timer.join()  # what comes next finds it started again
     return (None if late.is_set() else done.exit_code), done.output if isinstance(done.output, bytes) else b""
 
 

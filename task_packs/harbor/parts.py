@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from dataclasses import dataclass
+from ipaddress import ip_network
 from pathlib import PurePosixPath
 from typing import Literal, cast
+from urllib.parse import urlsplit
 
 from task_packs.harbor.toml import Section
 from task_packs.manifest import memory_bytes
@@ -16,6 +19,8 @@ NETWORKS = {"no-network": "none", "public": "public", "allowlist": "allowlist"}
 TRANSPORTS = {"stdio": "stdio", "sse": "sse", "http": "http", "streamable-http": "http"}
 MCP_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 SERVICE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+HOST = re.compile(r"(\*\.)?[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*\.?")
+USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*\$?(:[A-Za-z0-9_][A-Za-z0-9_.-]*)?")
 COLLECT_S = 60.0
 
 Transport = Literal["stdio", "sse", "http"]
@@ -107,10 +112,21 @@ def mcp_server(section: Section) -> McpServer:
             raise section.wrong("headers", "are only for servers with a url")
     elif not (url := section.needed("url")).startswith(("http://", "https://")):
         raise section.wrong("url", f"{url!r} does not begin with http:// or https://")
+    elif not _reached(url):
+        raise section.wrong("url", f"{url!r} names no host that can be reached")
     for header, value in headers:
         if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", header) or "\n" in value or "\r" in value:
             raise section.wrong("headers", f"{header!r} is not a header of one line")
     return McpServer(name, cast(Transport, transport), url, command, section.texts("args"), headers)
+
+
+def _reached(url: str) -> bool:
+    """Whether a URL is of one word, with a host, and with a port that there can be."""
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and parts.port != 0 and not re.search(r"[\s\x00-\x1f\x7f]", url)
+    except ValueError:
+        return False
 
 
 def healthcheck(section: Section) -> Healthcheck:
@@ -139,7 +155,10 @@ def artifact(section: Section) -> Artifact:
     service = _service(section)
     if service != MAIN and not source.startswith("/"):
         raise section.wrong("source", f"{source!r} of service {service!r} must be an absolute path")
-    return Artifact("/" + source.strip("/"), service, section.texts("exclude"))
+    path = posixpath.normpath("/" + source.strip("/"))
+    if path == "/":
+        raise section.wrong("source", f"{source!r} is all of a container")
+    return Artifact(path, service, section.texts("exclude"))
 
 
 def hook(section: Section) -> Hook:
@@ -183,7 +202,25 @@ def allowed_hosts(section: Section) -> tuple[str, ...]:
     hosts = section.texts("allowed_hosts")
     if hosts and network_mode(section) != "allowlist":
         raise section.wrong("allowed_hosts", 'stands beside no network_mode = "allowlist"')
+    if bad := [host for host in hosts if not HOST.fullmatch(host) and not _addressed(host)]:
+        raise section.wrong("allowed_hosts", f"{bad[0]!r} is neither the name of a host nor an address")
     return hosts
+
+
+def _addressed(text: str) -> bool:
+    """Whether it is an address or a range of them."""
+    try:
+        return bool(ip_network(text))
+    except ValueError:
+        return False
+
+
+def user(section: Section) -> str | None:
+    """A user by name or number, and the group where one is said."""
+    name = section.text("user")
+    if name and not USER.fullmatch(name):
+        raise section.wrong("user", f"{name!r} is not the name or number of a user")
+    return name
 
 
 def workdir(section: Section) -> str | None:

@@ -23,6 +23,7 @@ from task_packs.harbor.parts import (
     mcp_server,
     memory,
     network_mode,
+    user,
     workdir,
 )
 from task_packs.harbor.steps import read_steps
@@ -81,9 +82,9 @@ def read_task_toml(path: Path) -> HarborTask:
     own = agent if "network_mode" in agent else environment
     separate, place = _separate(verifier)
     return HarborTask(
-        schema=str(top.raw.get("schema_version", top.raw.get("version", "1.4"))),
+        schema=str(top.raw.get("schema_version", "1.0" if "version" in top.raw else "1.4")),
         agent_timeout_s=agent.number("timeout_sec"),
-        agent_user=agent.text("user"),
+        agent_user=user(agent),
         verifier_timeout_s=verifier.number("timeout_sec") or 600.0,
         verifier_env=verifier.strings("env"),
         verifier_user=verifier.text("user"),
@@ -153,6 +154,8 @@ def hindrance(folder: Path) -> str:
     task = read_task_toml(toml) if toml.exists() else HarborTask()
     if task.steps and (why := next((one.hindrance for one in read_steps(toml).steps if one.hindrance), "")):
         return why
+    if not task.schema.startswith("1"):
+        return f"is of schema {task.schema} (schema_version in task.toml), and 1.0 to 1.4 are understood"
     if task.os != "linux":
         return f"needs {task.os}"
     return folder_hindrance(folder, task, os.environ)

@@ -73,6 +73,8 @@ class Section:
         value = self.raw.get(key, {})
         if not isinstance(value, dict) or any(isinstance(item, dict | list) for item in value.values()):
             raise self.wrong(key, "must be a table of text values")
+        if bad := [name for name in value if not name or "=" in name]:
+            raise self.wrong(key, f"{bad[0]!r} is no name")
         return tuple(sorted((str(name), str(item)) for name, item in value.items()))
 
     def named(self, key: str, name: str) -> list[Section]:

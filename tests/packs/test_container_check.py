@@ -18,7 +18,7 @@ from task_packs.lock import read_lock
 from task_packs.manifest import Recipe
 from task_packs.task import Task
 from tests.cli.app import App
-from tests.packs.copies import files, harbor_task, imported
+from tests.packs.copies import HARBOR_TOML, files, harbor_task, imported
 
 pytestmark = pytest.mark.engine
 TASK = "074-apa-references-review"
@@ -51,6 +51,17 @@ def test_a_task_of_ones_own_image_is_ready_after_its_check(tmp_path: Path, base:
     assert verify_pack(pack, grader) == []
     locked = read_lock(pack.path)[TASK]
     assert (locked.untouched, locked.reference, locked.ready) == ("scored 0", "scored 1", True)
+
+
+@pytest.mark.slow
+def test_what_follows_a_hook_that_took_too_long_finds_the_container_again(
+    tmp_path: Path, base: str, grader: Grader
+) -> None:
+    hook = '[[verifier.collect]]\ncommand = "sleep 100"\ntimeout_sec = 0\n'
+    dockerfile = f"FROM {base}\nWORKDIR /app\n"
+    harbor_task(tmp_path / "copy" / TASK, f"{HARBOR_TOML}{hook}", environment__Dockerfile=dockerfile)
+    pack, _ = imported("tua-bench", tmp_path / "copy", tmp_path)
+    assert grader(pack.task(TASK), True).value == 1
 
 
 def test_nothing_can_be_reached_and_nothing_hidden_is_seen(tmp_path: Path, base: str, grader: Grader) -> None:

@@ -141,6 +141,16 @@ def test_the_agents_own_network_goes_before_the_environments(tmp_path: Path) -> 
         ('[environment]\nallowed_hosts = ["a.b"]', "environment.allowed_hosts: stands beside no network_mode"),
         ('[agent]\nallowed_hosts = ["a.b"]', "agent.allowed_hosts: stands beside no network_mode"),
         ('[environment.env]\nA = "b\\u0000"', "environment.env.A: holds a zero byte"),
+        ('[environment]\nnetwork_mode = "allowlist"\nallowed_hosts = ["a.b", "http://x/y"]',
+         "environment.allowed_hosts: 'http://x/y' is neither the name of a host nor an address"),
+        ('artifacts = ["/"]', "artifacts[0].source: '/' is all of a container"),
+        ('artifacts = ["."]', "artifacts[0].source: '.' is all of a container"),
+        ('[agent]\nuser = "a b"', "agent.user: 'a b' is not the name or number of a user"),
+        ('[environment.env]\n"A=B" = "c"', "environment.env: 'A=B' is no name"),
+        ('[environment.env]\n"" = "c"', "environment.env: '' is no name"),
+        ('[environment]\nmcp_servers = [{ name = "a", url = "http://" }]', "environment.mcp_servers[0].url: 'http://'"),
+        ('[environment]\nmcp_servers = [{ name = "a", url = "http://h:99999" }]', "environment.mcp_servers[0].url: "),
+        ('[environment]\nmcp_servers = [{ name = "a", url = "http://a b" }]', "environment.mcp_servers[0].url: "),
         ("a = " + "[" * 5000, "is not TOML: "),
     ],
 )  # fmt: skip
@@ -178,6 +188,13 @@ def test_steps_artifacts_and_a_separate_verifier(tmp_path: Path) -> None:
     found = read_task_toml(toml(tmp_path, text))
     assert [one.path for one in found.artifacts] == ["/model.patch", "/out/a"]
     assert (found.separate, found.collect) == (True, (Hook("git diff"),))
+    assert hindrance(tmp_path) == ""
+
+
+def test_a_schema_of_another_kind_stops_the_launch(tmp_path: Path) -> None:
+    toml(tmp_path, 'schema_version = "2.0"')
+    assert hindrance(tmp_path) == "is of schema 2.0 (schema_version in task.toml), and 1.0 to 1.4 are understood"
+    toml(tmp_path, 'version = "2.0"')
     assert hindrance(tmp_path) == ""
 
 
