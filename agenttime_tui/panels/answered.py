@@ -38,6 +38,10 @@ def variant(run: Run) -> str:
     return clean(str(run.extra.get("condition") or run.extra.get("variant") or ""))
 
 
+STOPPED = "runtime_stopped"
+"""Whether the run that the truth was taken from was stopped: its time is a lower bound."""
+
+
 class Said(NamedTuple):
     """What a run said and what was true, in seconds; NaN for what is not known."""
 
@@ -75,12 +79,15 @@ def with_truths(shown: Sequence[Run], runs: Iterable[Run]) -> list[Run]:
     """Forecasts of an agent's own time with the natural runtime among `runs` beside them; others as they are."""
     own = ("", answers.PAPER, *answers.SEPARATE_TURN)
     lacking = {
-        run.id for run in shown if run.study == "forecast" and variant(run) in own and "truth_s" not in run.extra
+        run.id: answers.cell(run)
+        for run in shown
+        if run.study == "forecast" and variant(run) in own and "truth_s" not in run.extra
     }
-    natural = answers.naturals(runs) if lacking else {}
+    about = set(lacking.values())
+    natural = answers.naturals(one for one in runs if one.study == "natural" and answers.cell(one) in about)
     return [
-        replace(run, extra=run.extra | {"truth_s": natural[answers.cell(run)].seconds})
-        if run.id in lacking and answers.cell(run) in natural
+        replace(run, extra=run.extra | {"truth_s": truth.seconds, STOPPED: truth.stopped})
+        if run.id in lacking and (truth := natural.get(answers.cell(run))) is not None
         else run
         for run in shown
     ]
@@ -117,7 +124,7 @@ def said(run: Run) -> str:
     truth_s = answers.as_number(run.extra.get("truth_s"))
     if not known(minutes):
         return _nothing(run)
-    beside = f" where it was {durations.worked(truth_s)}" if known(truth_s) else ""
+    beside = f" where it was {at_least(run)}{durations.worked(truth_s)}" if known(truth_s) else ""
     return f"Says {_minutes(minutes)}{beside}."
 
 
@@ -145,7 +152,7 @@ def facts(run: Run) -> Iterator[tuple[str, str]]:
         minutes, truth_s = answers.minutes(run), answers.as_number(extra.get("truth_s"))
         yield "says", _minutes(minutes) if known(minutes) else "no number"
         if known(truth_s):
-            yield "true", durations.worked(truth_s)
+            yield "true", at_least(run) + durations.worked(truth_s)
             if known(minutes) and truth_s > 0:
                 yield "said/true", numbers.factor(minutes * 60 / truth_s)
     if run.study == "self-score" and known(score := answers.self_score(run)):
@@ -160,6 +167,11 @@ def facts(run: Run) -> Iterator[tuple[str, str]]:
         yield "asked again", "yes"
     if extra.get("parent"):
         yield "about run", str(extra["parent"])[:8]
+
+
+def at_least(run: Run) -> str:
+    """Before a true time that is a lower bound, as the run that it was taken from was stopped."""
+    return "at least " if run.extra.get(STOPPED) is True else ""
 
 
 def known(value: float) -> bool:

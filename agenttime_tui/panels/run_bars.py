@@ -8,7 +8,7 @@ from agenttime_tui.campaign import report_answers as answers
 from agenttime_tui.campaign.run import Run
 from agenttime_tui.look import durations, numbers
 from agenttime_tui.look.rows import Part, Row, extent
-from agenttime_tui.panels.answered import COLUMNS, both, known
+from agenttime_tui.panels.answered import COLUMNS, at_least, both, known
 from agenttime_tui.panels.chrome import numbers_in
 
 LABELS = 10
@@ -58,7 +58,7 @@ def _lengths(rows: Sequence[Row], run: Run) -> None:
         end = max(LABELS + 1, LABELS + round(seconds / span * room))
         row.put(1, label, "dim")
         row.fill(LABELS, end, mode.g("bar"), ink)
-        bound = run.lower_bound and label == "Worked"
+        bound = run.lower_bound if label == "Worked" else label == "True" and bool(at_least(run))
         if bound:
             row.put(end, mode.g("stopped"), ink, over=True)
         value = numbers.parts(durations.worked(seconds))

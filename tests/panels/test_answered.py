@@ -139,3 +139,11 @@ def test_any_number_and_any_name_is_drawn_at_once_and_in_its_place(width: int, m
         for cursor in (None, 0)
     ]
     assert faults(drawn) == []
+
+
+def test_a_truth_from_a_stopped_run_is_a_lower_bound() -> None:
+    stopped = replace(run("natural"), id="n", worked_s=7200.0, lower_bound=True, ending="cutoff", counts="yes")
+    (told,) = with_truths([run("forecast", variant="paper", answer="minutes = 30")], [stopped])
+    assert said(told) == "Says 30 min where it was at least 2 h."
+    assert dict(facts(told))["true"] == "at least 2 h"
+    assert "≥ 2 h" in "".join(row.text for row in card_top(120, Mode(), told))
