@@ -27,6 +27,8 @@ def _said(part: Mapping[str, Any], run: Run) -> str:
     if part["skipped"]:
         return "not begun"
     if part["ending"] is None and part["worked_s"] is None:
+        if run.execution in ("ended", "lost"):
+            return "unknown"
         return "under way" if part["time_status"] == "live" and run.execution == "running" else "to come"
     words = [durations.worked(part["worked_s"])] if part["worked_s"] is not None else []
     words.append(ENDED.get(str(part["ending"]), str(part["ending"] or "").replace("_", " ")))

@@ -67,8 +67,8 @@ def _settled(own: Cell, newest: Newest, failed: Collection[str]) -> Choice:
     run = newest(own.id)
     if own.id in failed:
         return Choice(None, "its parent fits no machine")
-    if run is None or run.execution in UNFINISHED or not is_settled(run):
-        return Choice()
+    if run is None or run.execution in UNFINISHED or not is_settled(run) or run.capture == "streaming":
+        return Choice()  # also while records of it are missing here that its machine still has
     why = unfit(run)
     return Choice(None, f"its parent, {run.id[:8]}, {why}") if why else Choice(run)
 

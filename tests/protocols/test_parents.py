@@ -61,7 +61,7 @@ def test_every_question_goes_to_the_run_of_its_own_agent_task_and_repeat(parents
 
 @pytest.mark.parametrize("waits", [
     {"execution": "running", "worked_s": None}, {"capture": "streaming", "extra": {"closed": False}},
-    {"extra": {"closed": False}},
+    {"extra": {"closed": False}}, {"capture": "streaming"},
 ])  # fmt: skip
 def test_a_question_waits_for_all_that_its_parent_left(waits: dict[str, Any]) -> None:
     plan, cells = campaign()
