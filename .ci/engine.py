@@ -106,8 +106,9 @@ def private_engine() -> Iterator[str | None]:
         (place / "config").write_text("{}")
         argv = ["dockerd", "--bridge=none", "--iptables=false", "--ip6tables=false", "--shutdown-timeout=3"]
         argv += [f"--config-file={place}/config", f"--pidfile={place}/pid", f"--data-root={data}"]
-        argv += [f"--exec-root={place}/run", f"--containerd-namespace={place.name}"]
-        argv += [f"--containerd-plugins-namespace={place.name}-plugins", "-H", host]
+        space = place.name.replace("_", "0")  # what mkdtemp makes need not be the name of a namespace
+        argv += [f"--exec-root={place}/run", f"--containerd-namespace={space}"]
+        argv += [f"--containerd-plugins-namespace={space}-plugins", "-H", host]
         with (place / "log").open("wb") as log:
             dockerd = subprocess.Popen(
                 argv,
