@@ -114,11 +114,11 @@ def test_a_server_that_codex_cannot_reach_stops_the_cell_with_one_sentence(tmp_p
 
 
 def test_a_server_beside_the_agent_is_not_looked_for_behind_the_proxy(tmp_path: Path) -> None:
-    folder = write_pack(tmp_path, PACK.replace("[grade]", '[network]\nagent = "task"\n[grade]'))
+    listed = 'agent = "allowlist"\nallowed_hosts = ["tools.example.org:8000"]'
+    folder = write_pack(tmp_path, PACK.replace("[grade]", f"[network]\n{listed}\n[grade]"))
     toml = folder / "tasks/one/task.toml"
     toml.write_text(
-        '[agent]\nnetwork_mode = "allowlist"\nallowed_hosts = ["tools.example.org:8000"]\n'
-        + DESK.format("http").replace("127.0.0.1", "desk")
+        DESK.format("http").replace("127.0.0.1", "desk")
         + DESK.format("http").replace('"desk"', '"far"').replace("127.0.0.1:8000", "tools.example.org:8000")
     )
     task = load_pack(folder).tasks[0]
