@@ -13,7 +13,7 @@ from agenttime_tui.harness.labels import Label, label_of
 from agenttime_tui.harness.lines import EARLIER_S
 from agenttime_tui.harness.outcome import outcome_of
 from agenttime_tui.harness.view import Facts, Item
-from agenttime_tui.harness.worked import Worked
+from agenttime_tui.harness.worked import Marked, Worked
 from agenttime_tui.metrics import parsing
 from remote_agent.capture import body_bytes
 
@@ -28,32 +28,12 @@ ABOUT_PARENT = ("session_sha256", "parents", "reasoning", "reasoning_removed", "
 LINES = {"ESTIMATE_MINUTES": "estimate_min", "PERCEIVED_MINUTES": "perceived_min", "SELF_SCORE": "self_score"}
 
 
-class SeenRecord(Protocol):
+class SeenRecord(Marked, Protocol):
     """The part of a journal record that is read here (the store's row of a record fits)."""
-
-    @property
-    def seq(self) -> int:
-        """Place in the journal."""
-
-    @property
-    def kind(self) -> str:
-        """What it is."""
-
-    @property
-    def boot_id(self) -> str:
-        """The boot that the stamps belong to."""
-
-    @property
-    def t_boot_ns(self) -> int:
-        """CLOCK_BOOTTIME."""
 
     @property
     def t_utc_ns(self) -> int:
         """UTC."""
-
-    @property
-    def data(self) -> dict[str, Any]:
-        """What the kind says."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import pytest
 from agenttime_tui.harness.config_home import program
 from task_packs.images.recipes import ensure_image
 from task_packs.manifest import Recipe
-from tests.cli_agents.path_plan import APIS, HARNESSES, HEAD, KEY, TOKEN, Kept, agent_table, small_pack, tasks
+from tests.cli_agents.path_plan import APIS, HARNESSES, HEAD, KEY, PACK, TOKEN, Kept, agent_table, small_pack, tasks
 from tests.cli_agents.tool_servers import FOUND, SHELL, TOOL
 from tests.model_server import Server
 from tests.packs.copies import files
@@ -23,26 +23,7 @@ pytestmark = [
 ]  # fmt: skip
 
 DESK = "desk"
-PACK = """\
-schema = 1
-name = "shelves"
-title = "Shelves"
-[source]
-access = "bundled"
-[network]
-agent = "model-only"
-[image]
-kind = "busybox"
-[environment]
-workdir = "/app"
-[grade]
-bounds = [0, 1]
-percent = "100*reward"
-pass = { key = "reward", min = 1 }
-[[task]]
-id = "which"
-requests = ["2s", "4s", "8s"]
-"""
+SHELVES = PACK.replace("closed", "shelves").replace("clock-only", "native")
 TASK = """\
 schema_version = "1.4"
 [environment]
@@ -82,7 +63,7 @@ def served_pack(place: Path, cache: Path) -> None:
     client = docker.from_env()
     base = ensure_image(client, Recipe(kind="busybox"), cache, lambda line: None)
     client.close()
-    small_pack(place, PACK)
+    small_pack(place, SHELVES)
     task = place / "tasks" / "which"
     files(
         task,
